@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from rich.console import Console
@@ -19,7 +20,7 @@ from rich.progress import (
 )
 from rich.text import Text
 
-__all__ = ["ProgressBar", "console", "progress_bar"]
+__all__ = ["ProgressBar", "console", "progress_bar", "watched"]
 
 console = Console(stderr=True, highlight=False)
 """Where a command tells how it is going; its result goes to standard output."""
@@ -61,3 +62,23 @@ def progress_bar(title: str, total: float, unit: str) -> Iterator[ProgressBar]:
         disable=not console.is_terminal,
     ) as progress:
         yield ProgressBar(progress, progress.add_task(title, total=total, unit=unit))
+
+
+@contextmanager
+def watched(title: str, total: float, unit: str, measure: Callable[[], float]) -> Iterator[None]:
+    """Show a bar for work that goes on elsewhere (in Spark tasks): `measure` tells how far it is."""
+    with progress_bar(title, total, unit) as bar:
+        done = threading.Event()
+
+        def look() -> None:
+            while not done.wait(0.5):
+                bar.update(measure())
+
+        watcher = threading.Thread(target=look, daemon=True)
+        watcher.start()
+        try:
+            yield
+            bar.update(total)
+        finally:
+            done.set()
+            watcher.join()

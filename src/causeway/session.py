@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -56,11 +57,15 @@ def local_cores() -> int:
 
 @contextmanager
 def spark_session(
-    application: str, master: str = "local[*]", settings: Mapping[str, str] | None = None
+    application: str,
+    master: str = "local[*]",
+    settings: Mapping[str, str] | None = None,
+    log_level: str = "OFF",
 ) -> Iterator[SparkSession]:
     """A session that is stopped at the end.
 
-    What the user gives in `settings` wins over every default here.
+    What the user gives in `settings` wins over every default here. Spark's own log is off: what goes wrong
+    comes back as an exception, and once is enough.
     """
     ensure_java()
     from pyspark.errors import PySparkException
@@ -70,6 +75,8 @@ def spark_session(
     if master.startswith("local"):
         chosen |= _EMBEDDED
         chosen["spark.sql.shuffle.partitions"] = str(max(2, local_cores()))
+        # Python workers must find what this process finds: the same interpreter, the same packages.
+        os.environ["PYSPARK_PYTHON"] = sys.executable
     chosen |= settings or {}
     builder = SparkSession.builder.appName(f"causeway {application}").master(master)
     for key, value in chosen.items():
@@ -78,7 +85,7 @@ def spark_session(
         spark = builder.getOrCreate()
     except (PySparkException, OSError, RuntimeError) as failure:
         raise UserError(f"Spark did not start with --master {master}: {failure}") from failure
-    spark.sparkContext.setLogLevel("ERROR")
+    spark.sparkContext.setLogLevel(log_level)
     try:
         yield spark
     finally:

@@ -41,7 +41,7 @@ class Workload:
     minutes: int
     seed: int | None
     counts: dict[str, int] = field(default_factory=dict)
-    """`reports`, `vehicles`, `trips` (generated only), `type_2`, `type_3`, `type_4`, `rejected` (imported only)."""
+    """`reports`, `vehicles`, `type_2`, `type_3`, `type_4`; generated: `trips`; imported: `rejected`."""
     version: str = __version__
 
     @property

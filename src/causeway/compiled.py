@@ -1,0 +1,46 @@
+"""Compiled kernels: numba functions whose machine code is kept between runs, and never stale."""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import os
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import TypeVar, cast
+
+import numba
+from numba import njit
+from numba.core import config
+
+__all__ = ["inlined", "kernel"]
+
+_Function = TypeVar("_Function", bound=Callable[..., object])
+
+
+def kernel(function: _Function) -> _Function:
+    """Compile `function` on first use and keep the result in the user's cache folder.
+
+    numba alone would look at the age of the function's own file only, and go on using code that was
+    compiled with the constants and inlined functions of other files as they were. Here the sources around
+    it are part of the place where the result is kept.
+    """
+    config.CACHE_DIR = str(_cache_folder(Path(inspect.getfile(function)).parent))
+    return cast(_Function, njit(cache=True)(function))
+
+
+def inlined(function: _Function) -> _Function:
+    """Mark a small function that kernels call, to be compiled as part of each of them."""
+    return cast(_Function, njit(inline="always")(function))
+
+
+@cache
+def _cache_folder(folder: Path) -> Path:
+    package = Path(__file__).parent
+    digest = hashlib.sha256(numba.__version__.encode())
+    for place in [folder, *(parent for parent in folder.parents if parent.is_relative_to(package))]:
+        for source in sorted(place.glob("*.py")):
+            digest.update(source.read_bytes())
+    home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    return home / "causeway" / "compiled" / digest.hexdigest()[:16]

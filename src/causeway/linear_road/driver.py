@@ -1,0 +1,424 @@
+"""The data driver (section 3.1): delivers a workload in real time into a folder that a Spark stream reads.
+
+    SPOOL/seconds-000000000030-000000000031.parquet  the tuples of simulated seconds 30 to 31
+    SPOOL/_drive.json                                when simulated time started, its speed, how it ended
+    SPOOL/.ahead/                                    files not yet due; gone at the end
+
+A tuple of simulated second t is readable t / speed seconds after the start: never earlier, and at most 100 ms
+later. A thread merges and encodes a few seconds ahead; at the due moment a file is only renamed.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import queue
+import shutil
+import signal
+import statistics
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+from typing import Any, Final
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from causeway.errors import UserError
+from causeway.linear_road.stream_reader import read_seconds
+from causeway.linear_road.workload import Workload, write_json
+from causeway.progress import ProgressBar, progress_bar
+
+__all__ = ["DRIVE_FILE", "PROMISED_LATENESS_MS", "Delivery", "drive"]
+
+DRIVE_FILE: Final = "_drive.json"
+"""The state of a drive, in the spool; Spark skips names with an underscore or a dot in front."""
+
+PROMISED_LATENESS_MS: Final = 100.0
+
+_AHEAD_FOLDER: Final = ".ahead"
+_AHEAD_SECONDS: Final = 4.0
+"""How far the encoding runs ahead of the clock, in seconds of wall time."""
+
+_GROUPED_SECONDS: Final = 0.05
+"""The wall time that a tuple may wait for later ones of its file: half of what is promised."""
+
+_FILE_ROWS: Final = 1 << 20
+"""The rows at which a file of several seconds is closed early, so that memory stays bounded."""
+
+_START_DELAY: Final = 0.25
+"""From the writing of the drive file to its `started_at`, so that even the first release is punctual."""
+
+_STOP_POLL: Final = 0.1
+
+
+@dataclass(frozen=True)
+class Delivery:
+    """What a drive delivered and how punctually; the past that `from_minute` skips over is never late.
+
+    Lateness is that of a file's earliest second, taken after the rename that made it readable. No tuple is
+    ever early: a file is renamed only after the due moment of its last second.
+    """
+
+    tuples: int
+    files: int
+    seconds: int
+    """Simulated seconds that had tuples."""
+    last_second: int | None
+    """The last simulated second delivered; None where nothing was."""
+    worst_lateness_ms: float
+    mean_lateness_ms: float
+    p99_lateness_ms: float
+    stopped: bool
+    """Ended by SIGTERM or SIGINT before all was delivered."""
+
+    @property
+    def kept_promise(self) -> bool:
+        """Whether every tuple was readable within 100 ms of its time."""
+        return self.worst_lateness_ms <= PROMISED_LATENESS_MS
+
+
+@dataclass(frozen=True)
+class _AheadFile:
+    """An encoded file that waits under a hidden name."""
+
+    path: Path
+    first: int
+    last: int
+    seconds: int
+    tuples: int
+    past: bool
+
+    @property
+    def name(self) -> str:
+        return f"seconds-{self.first:012d}-{self.last:012d}.parquet"
+
+
+class _StopRequest:
+    """Set by a signal; a plain flag, since a threading.Event set in a handler can deadlock with its wait."""
+
+    requested = False
+
+    def __call__(self, _signal: int, _frame: FrameType | None) -> None:
+        self.requested = True
+
+
+def drive(
+    workload: Workload,
+    spool: Path,
+    *,
+    speed: float = 1.0,
+    from_minute: int = 0,
+    start_when: Callable[[], None] | None = None,
+) -> Delivery:
+    """Deliver `workload` into `spool`, `speed` simulated seconds per second; returns when all is delivered.
+
+    Everything before simulated minute `from_minute` is delivered at once; then `start_when` is called, if
+    given, and when it returns real time starts with second 60 · `from_minute`. When encoding cannot keep up,
+    files are delivered late, in order, and none is left out: ask `Delivery.kept_promise`.
+
+    In the main thread, SIGTERM and SIGINT end the drive after the file in hand (but do not interrupt
+    `start_when`). `_drive.json` has the state "running" from before the first release of real time on, with
+    the moment `started_at` at which it starts; however it ends, "finished", "stopped" or "failed".
+    """
+    if not (math.isfinite(speed) and speed > 0):
+        raise UserError(f"a speed of {speed} is not possible; give a number above 0")
+    if not 0 <= from_minute < workload.minutes:
+        raise UserError(
+            f"real time cannot start at minute {from_minute}: {workload.folder} has the minutes "
+            f"0 to {workload.minutes - 1}"
+        )
+    ahead = _prepare_spool(spool)
+    try:
+        with (
+            _stop_on_signal() as stop,
+            progress_bar("delivering", workload.minutes * 60, "simulated s") as bar,
+        ):
+            return _Drive(workload, spool, speed=speed, from_minute=from_minute, stop=stop, bar=bar).run(
+                start_when
+            )
+    finally:
+        shutil.rmtree(ahead, ignore_errors=True)
+
+
+class _Drive:
+    """One drive: the releasing side, in the caller's thread."""
+
+    def __init__(
+        self,
+        workload: Workload,
+        spool: Path,
+        *,
+        speed: float,
+        from_minute: int,
+        stop: _StopRequest,
+        bar: ProgressBar,
+    ) -> None:
+        self._workload = workload
+        self._spool = spool
+        self._speed = speed
+        self._from_minute = from_minute
+        self._origin = from_minute * 60
+        self._stop = stop
+        self._bar = bar
+        self._bar_due = 0.0
+        self._started_at: float | None = None
+        self._start = math.inf
+        self._modified_ns = 0
+        self._tuples = self._files = self._seconds = 0
+        self._last_second: int | None = None
+        self._lateness_ms: list[float] = []
+
+    def run(self, start_when: Callable[[], None] | None) -> Delivery:
+        group = math.floor(_GROUPED_SECONDS * self._speed) + 1
+        encoder = _Encoder(
+            self._workload,
+            self._spool / _AHEAD_FOLDER,
+            origin=self._origin,
+            group=group,
+            files_ahead=max(2, math.ceil(_AHEAD_SECONDS * self._speed / group)),
+        )
+        try:
+            with encoder:
+                file = self._deliver_past(encoder)
+                if start_when is not None and not self._stop.requested:
+                    start_when()
+                self._await_read_ahead(encoder)
+                if not self._stop.requested:
+                    self._start_real_time()
+                while file is not None and self._sleep_until_due(file):
+                    self._release(file)
+                    file = self._next_file(encoder)
+        except BaseException as failure:
+            with suppress(OSError):
+                self._save_state("failed", error=str(failure))
+            raise
+        delivery = self._delivery(stopped=self._stop.requested)
+        self._save_state(
+            "stopped" if delivery.stopped else "finished",
+            tuples=delivery.tuples,
+            files=delivery.files,
+            seconds=delivery.seconds,
+            last_second=delivery.last_second,
+            worst_lateness_ms=delivery.worst_lateness_ms,
+            mean_lateness_ms=delivery.mean_lateness_ms,
+            p99_lateness_ms=delivery.p99_lateness_ms,
+            kept_promise=delivery.kept_promise,
+        )
+        return delivery
+
+    def _deliver_past(self, encoder: _Encoder) -> _AheadFile | None:
+        """Deliver the past; returns the first file of real time, None where there is none."""
+        file = self._next_file(encoder)
+        while file is not None and file.past:
+            self._release(file)
+            file = self._next_file(encoder)
+        return file
+
+    def _next_file(self, encoder: _Encoder) -> _AheadFile | None:
+        """The next file, None at the end of the stream or when asked to stop."""
+        while not self._stop.requested:
+            try:
+                return encoder.next_file(timeout=_STOP_POLL)
+            except queue.Empty:
+                continue
+        return None
+
+    def _await_read_ahead(self, encoder: _Encoder) -> None:
+        while not (self._stop.requested or encoder.is_ahead):
+            time.sleep(0.01)
+
+    def _start_real_time(self) -> None:
+        # This waits for the disk to take the past, which could otherwise make the next writing, on which the
+        # first release depends, last for seconds.
+        self._save_state("starting")
+        # The wall clock is read first: the error of the pair then makes releases later, never earlier.
+        self._started_at = time.time() + _START_DELAY
+        self._start = time.monotonic() + _START_DELAY
+        self._save_state("running")
+
+    def _sleep_until_due(self, file: _AheadFile) -> bool:
+        """Sleep until the last second of `file` is due; False when asked to stop before."""
+        due = self._due(file.last)
+        while not self._stop.requested:
+            left = due - time.monotonic()
+            if left <= 0:
+                return True
+            time.sleep(min(left, _STOP_POLL))
+        return False
+
+    def _due(self, second: int) -> float:
+        return self._start + (second - self._origin) / self._speed
+
+    def _release(self, file: _AheadFile) -> None:
+        # A rename keeps the time of the writing, and Spark takes files in the order of their modification
+        # times, of which it sees milliseconds: each file gets its release time, and a millisecond of its own.
+        self._modified_ns = max(time.time_ns(), (self._modified_ns // 1_000_000 + 1) * 1_000_000)
+        os.utime(file.path, ns=(self._modified_ns, self._modified_ns))
+        file.path.rename(self._spool / file.name)
+        now = time.monotonic()
+        if not file.past:
+            self._lateness_ms.append((now - self._due(file.first)) * 1000)
+        self._tuples += file.tuples
+        self._files += 1
+        self._seconds += file.seconds
+        self._last_second = file.last
+        if now >= self._bar_due:
+            self._bar_due = now + 0.3
+            self._bar.update(file.last + 1)
+
+    def _delivery(self, *, stopped: bool) -> Delivery:
+        lateness = sorted(self._lateness_ms) or [0.0]
+        return Delivery(
+            tuples=self._tuples,
+            files=self._files,
+            seconds=self._seconds,
+            last_second=self._last_second,
+            worst_lateness_ms=lateness[-1],
+            mean_lateness_ms=statistics.fmean(lateness),
+            p99_lateness_ms=lateness[math.ceil(0.99 * len(lateness)) - 1],
+            stopped=stopped,
+        )
+
+    def _save_state(self, state: str, **facts: Any) -> None:
+        write_json(
+            self._spool / DRIVE_FILE,
+            {
+                "state": state,
+                "started_at": self._started_at,
+                "speed": self._speed,
+                "from_minute": self._from_minute,
+                "workload": str(self._workload.folder.resolve()),
+                **facts,
+            },
+        )
+
+
+class _Encoder:
+    """The thread that merges and encodes ahead; leaving the context ends it, and leaves its files there."""
+
+    def __init__(
+        self, workload: Workload, folder: Path, *, origin: int, group: int, files_ahead: int
+    ) -> None:
+        self._workload = workload
+        self._folder = folder
+        self._origin = origin
+        self._group = group
+        self._files: queue.Queue[_AheadFile | Exception | None] = queue.Queue(files_ahead)
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="encoder", daemon=True)
+
+    def __enter__(self) -> None:
+        self._thread.start()
+
+    def __exit__(self, *_: object) -> None:
+        self._stop.set()
+        self._thread.join()
+
+    @property
+    def is_ahead(self) -> bool:
+        """Whether it has encoded as far ahead as it may, or all there is."""
+        return self._files.full() or not self._thread.is_alive()
+
+    def next_file(self, timeout: float) -> _AheadFile | None:
+        """The next file in time, None at the end; raises `queue.Empty`, or what made the encoding fail."""
+        file = self._files.get(timeout=timeout)
+        if isinstance(file, Exception):
+            raise file
+        return file
+
+    def _run(self) -> None:
+        last: Exception | None = None
+        try:
+            for file in self._encode():
+                if not self._put(file):
+                    return
+        except OSError as refused:
+            last = UserError(f"{self._folder.parent} cannot be written: {refused.strerror or refused}")
+        except Exception as failure:
+            last = failure
+        self._put(last)
+
+    def _put(self, file: _AheadFile | Exception | None) -> bool:
+        while not self._stop.is_set():
+            try:
+                self._files.put(file, timeout=_STOP_POLL)
+                return True
+            except queue.Full:
+                continue
+        return False
+
+    def _encode(self) -> Iterator[_AheadFile]:
+        """Cut the stream into files: of a minute in the past, of one release from then on."""
+        batches: list[pa.RecordBatch] = []
+        times: list[int] = []
+        rows = 0
+        for second in read_seconds(self._workload.parts, self._workload.format):
+            if times and (rows >= _FILE_ROWS or self._file_of(second.time) != self._file_of(times[0])):
+                yield self._write(batches, times)
+                batches, times, rows = [], [], 0
+            batches += second.batches
+            times.append(second.time)
+            rows += sum(batch.num_rows for batch in second.batches)
+        if times:
+            yield self._write(batches, times)
+
+    def _file_of(self, second: int) -> tuple[bool, int]:
+        if second < self._origin:
+            return (False, second // 60)
+        return (True, (second - self._origin) // self._group)
+
+    def _write(self, batches: list[pa.RecordBatch], times: list[int]) -> _AheadFile:
+        path = self._folder / f"{times[0]:012d}.parquet"
+        table = pa.Table.from_batches(batches)
+        # Of the encodings that Spark reads with its vectorised reader, the fastest both to write and to read.
+        pq.write_table(table, path, compression="lz4", use_dictionary=False, write_statistics=False)
+        return _AheadFile(
+            path=path,
+            first=times[0],
+            last=times[-1],
+            seconds=len(times),
+            tuples=table.num_rows,
+            past=times[0] < self._origin,
+        )
+
+
+def _prepare_spool(spool: Path) -> Path:
+    """Make the folder, and in it the one for files not yet due; refuse a spool that was used before."""
+    try:
+        spool.mkdir(parents=True, exist_ok=True)
+        used = sorted(
+            entry.name
+            for entry in spool.iterdir()
+            if entry.suffix == ".parquet" or entry.name in (DRIVE_FILE, _AHEAD_FOLDER)
+        )
+        if used:
+            raise UserError(
+                f"{spool} has been driven into before (it has {used[0]}); "
+                "give a new folder, or remove it first"
+            )
+        ahead = spool / _AHEAD_FOLDER
+        ahead.mkdir()
+    except FileExistsError:
+        raise UserError(f"{spool} is a file; give a folder") from None
+    except OSError as refused:
+        raise UserError(f"{spool} cannot be made or read: {refused.strerror}") from refused
+    return ahead
+
+
+@contextmanager
+def _stop_on_signal() -> Iterator[_StopRequest]:
+    stop = _StopRequest()
+    if threading.current_thread() is not threading.main_thread():
+        yield stop
+        return
+    before = {number: signal.signal(number, stop) for number in (signal.SIGTERM, signal.SIGINT)}
+    try:
+        yield stop
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -1,0 +1,1 @@
+"""The traffic simulator: demand, traffic, vehicles, requests, and the Spark stages that run them."""
