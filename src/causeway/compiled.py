@@ -26,7 +26,7 @@ def kernel(function: _Function) -> _Function:
     compiled with the constants and inlined functions of other files as they were. Here the sources around
     it are part of the place where the result is kept.
     """
-    config.CACHE_DIR = str(_cache_folder(Path(inspect.getfile(function)).parent))
+    config.CACHE_DIR = str(_cache_folder(Path(inspect.getfile(function)).parent))  # type: ignore[attr-defined]
     return cast(_Function, njit(cache=True)(function))
 
 

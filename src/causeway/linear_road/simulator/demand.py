@@ -13,8 +13,7 @@ from causeway.linear_road.expressway import (
     SEGMENTS,
     WEST,
 )
-from causeway.linear_road.simulator.road import Accidents, Trips
-from causeway.linear_road.simulator.traffic import RAMP_SPEED
+from causeway.linear_road.simulator.road import RAMP_SPEED, Accidents, Trips
 
 __all__ = ["departures_per_second", "draw_accidents", "draw_trips"]
 
@@ -45,7 +44,7 @@ def draw_trips(seed: int, expressway: int, direction: int, minutes: int) -> Trip
     departure = np.repeat(np.arange(counts.size, dtype=np.int32), counts)
     entry = random.integers(0, SEGMENTS, departure.size)
     exit_ = _exit_segments(random, entry)
-    desired = np.clip(random.normal(42.5, 4, departure.size), 38, 75) * FEET_PER_SECOND_PER_MPH
+    desired = np.clip(random.normal(42.2, 4, departure.size), 38, 75) * FEET_PER_SECOND_PER_MPH
     ramp = random.uniform(0.8, 1.0, departure.size) * RAMP_SPEED
     mine = (exit_ > entry) == (direction == EAST)
     if direction == WEST:
@@ -97,7 +96,6 @@ def draw_accidents(seed: int, expressway: int, direction: int, minutes: int) -> 
         duration=duration[mine].astype(np.int32),
         state=np.zeros(size, np.int8),
         detected=np.full(size, -1, np.int32),
-        cleared=np.full(size, -1, np.int32),
         position=np.zeros(size),
         trips=np.full((size, 2), -1, np.int32),
         reports=np.zeros((size, 2), np.int8),

@@ -7,13 +7,41 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from causeway.linear_road.expressway import SEGMENTS
+from causeway.linear_road.expressway import (
+    FEET_PER_SECOND_PER_MPH,
+    FEET_PER_SEGMENT,
+    RAMP_FEET,
+    SEGMENTS,
+)
 
-__all__ = ["F64", "I8", "I32", "Accidents", "Reports", "Road", "Trips", "empty_road", "no_reports"]
+__all__ = [
+    "CRASHED",
+    "DISTRACTED",
+    "DIVERGE_AT",
+    "F64",
+    "I8",
+    "I32",
+    "MOVING",
+    "RAMP_SPEED",
+    "Accidents",
+    "Reports",
+    "Road",
+    "Trips",
+    "empty_road",
+    "no_reports",
+]
 
 I8 = npt.NDArray[np.int8]
 I32 = npt.NDArray[np.int32]
 F64 = npt.NDArray[np.float64]
+
+# Where a segment's exit ramp begins.
+DIVERGE_AT = FEET_PER_SEGMENT - RAMP_FEET
+# A ramp is 1,760 ft long: at 38 mph it takes over 30 s, so that every trip reports from both its ramps.
+RAMP_SPEED = 38 * FEET_PER_SECOND_PER_MPH
+
+MOVING, CRASHED, DISTRACTED = 0, 1, 2
+"""A vehicle's condition; a distracted one is about to crash into the one ahead."""
 
 # As many vehicles as three lanes and all ramps of one direction hold bumper to bumper.
 _CAPACITY = 110_000
@@ -44,7 +72,7 @@ class Accidents(NamedTuple):
     """Seconds from detection until the vehicles move again."""
     state: I8
     detected: I32
-    cleared: I32
+    """Second in which both vehicles are stopped; -1 before."""
     position: F64
     trips: I32
     """The two vehicles' trips, one column for each; -1 until they report from the place."""
@@ -74,7 +102,7 @@ class Road(NamedTuple):
     """First trip waiting before each entry ramp, or -1."""
     line_tail: I32
     random: npt.NDArray[np.uint64]
-    missed_exits: I32
+    """State of the generator that makes drivers dawdle."""
 
 
 class Reports(NamedTuple):
@@ -105,7 +133,6 @@ def empty_road(seed: int) -> Road:
         line_head=np.full(SEGMENTS, -1, np.int32),
         line_tail=np.full(SEGMENTS, -1, np.int32),
         random=np.array([seed | 1], np.uint64),
-        missed_exits=np.zeros(1, np.int32),
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
 from causeway.compiled import kernel
 from causeway.linear_road.simulator.road import I32
@@ -25,12 +26,13 @@ def deal_vehicles(first_report: I32, last_report: I32, seed: int) -> I32:
     returning = np.random.default_rng([seed, 2]).random(first_report.size) < _RETURNING
     by_start = np.argsort(first_report, kind="stable").astype(np.int32)
     by_end = np.argsort(last_report, kind="stable").astype(np.int32)
-    vehicle: I32 = _deal(first_report, last_report, returning, by_start, by_end)
-    return vehicle
+    return _deal(first_report, last_report, returning, by_start, by_end)
 
 
 @kernel
-def _deal(first_report, last_report, returning, by_start, by_end):  # type: ignore[no-untyped-def]
+def _deal(
+    first_report: I32, last_report: I32, returning: npt.NDArray[np.bool_], by_start: I32, by_end: I32
+) -> I32:
     vehicle = np.full(first_report.size, -1, np.int32)
     vehicles = 0
     next_free = 0
