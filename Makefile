@@ -1,5 +1,6 @@
 # One line per thing a person does. `make help` lists them.
-PYTHON ?= python3
+PYTHON ?= $(shell for python in python3 python3.11 python3.12 python3.13; do \
+	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 DEMO   ?= demo
@@ -8,23 +9,29 @@ DEMO   ?= demo
 .PHONY: help install run test test-slow lint format bench clean
 
 help: ## list what you can do
+	@echo "Causeway. Start with \`make run\`; it installs what it needs into $(VENV)."
+	@echo
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@echo
+	@echo "  $(BIN)/causeway --help tells the rest. Another Python: make PYTHON=python3.12"
 
 $(VENV)/.installed: pyproject.toml
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@test -n "$(PYTHON)" || { echo "Causeway needs Python 3.11 or newer: make PYTHON=/path/to/python3.11 …"; exit 2; }
+	@echo "Installing into $(VENV): Spark, Java and the rest are some 600 MB, a few minutes the first time."
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	@touch $@
 
-install: $(VENV)/.installed ## make the environment in .venv (Python packages, and Java where there is none)
+install: $(VENV)/.installed ## make the environment in .venv, with a Java where there is none
 
-run: $(VENV)/.installed ## Linear Road on a small scale: traffic, its figures, its history, real-time delivery
+run: $(VENV)/.installed ## a small Linear Road: traffic, its figures, history, delivery
 	rm -rf $(DEMO)
 	$(BIN)/causeway linear-road generate --out $(DEMO)/workload --xways 1 --minutes 30
 	$(BIN)/causeway linear-road inspect $(DEMO)/workload
 	$(BIN)/causeway linear-road history $(DEMO)/workload
 	$(BIN)/causeway linear-road drive $(DEMO)/workload --to $(DEMO)/spool --from-minute 20 --speed 60
 
-test: $(VENV)/.installed ## everything that must hold before a change lands: lint, types, tests
+test: $(VENV)/.installed ## what must hold before a change lands: lint, types, tests
 	$(MAKE) --no-print-directory lint
 	$(BIN)/pytest -m 'not slow'
 
@@ -40,7 +47,7 @@ format: $(VENV)/.installed ## let ruff tidy the code
 	$(BIN)/ruff check --fix src tests benchmarks
 	$(BIN)/ruff format src tests benchmarks
 
-bench: $(VENV)/.installed ## every benchmark: our figures beside the floor (minutes)
+bench: $(VENV)/.installed ## our figures beside the floor (minutes for each)
 	@for script in benchmarks/*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
 
 clean: ## remove the environment, the demo and caches

@@ -2,52 +2,96 @@
 
 from __future__ import annotations
 
+import logging
 import sys
+import traceback
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
+from typer.core import TyperGroup
 
 from causeway import __version__
 from causeway.errors import CausewayError, CheckFailedError
 from causeway.progress import console
-from causeway.session import parse_settings, spark_session
+from causeway.session import explain, parse_settings, spark_session
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 __all__ = ["app", "main"]
 
+_UNEXPECTED = 70
+"""The exit code for a bug: EX_SOFTWARE of sysexits.h."""
+
+
+class _Commands(TyperGroup):
+    """Ends with exit code 130 on Ctrl-C, whatever the version of typer makes of it."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            console.print("interrupted")
+            raise typer.Exit(130) from None
+
+
 app = typer.Typer(
     name="causeway",
+    cls=_Commands,
     help="Streaming tables on Apache Spark, and the benchmarks that prove them.",
+    epilog="Exit codes: 0 fine, 1 the answer is no (a check failed), 2 your mistake.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
-    rich_markup_mode="markdown",
+    rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 linear_road = typer.Typer(
-    help="Linear Road (VLDB 2004): generate or import traffic, inspect it, give it a history, drive it.",
+    help="""Linear Road (VLDB 2004): tolls that follow the traffic.
+
+    `generate` (or `import`) makes a workload, `inspect` checks it, `history` gives it ten weeks of past,
+    `drive` delivers it in real time.
+    """,
+    epilog="""Example:
+
+    \b
+      causeway linear-road generate --out traffic --minutes 30
+      causeway linear-road inspect traffic
+      causeway linear-road history traffic
+      causeway linear-road drive traffic --to spool --speed 10
+    """,
     no_args_is_help=True,
+    rich_markup_mode=None,
 )
-app.add_typer(linear_road, name="linear-road")
+app.add_typer(
+    linear_road, name="linear-road", short_help="Linear Road (VLDB 2004): tolls that follow the traffic."
+)
 
 _output = Console(highlight=False)
 
-Master = Annotated[str, typer.Option(help="Where Spark runs: local[*] is this machine.", metavar="URL")]
+OutFolder = Annotated[Path, typer.Option(help="Folder for the workload, new or empty.", metavar="DIR")]
+Master = Annotated[
+    str, typer.Option(help="Where Spark runs, as for spark-submit; local[*] is this machine.", metavar="URL")
+]
 Conf = Annotated[
     list[str] | None,
-    typer.Option("--conf", help="A Spark setting, as often as you like.", metavar="KEY=VALUE"),
+    typer.Option(
+        "--conf",
+        help="A Spark setting, as in spark.driver.memory=8g; may be repeated.",
+        metavar="KEY=VALUE",
+        show_default=False,
+    ),
 ]
 WorkloadFolder = Annotated[
     Path,
-    typer.Argument(metavar="DIR", help="A workload, as `generate` or `import` left it.", show_default=False),
+    typer.Argument(metavar="DIR", help="A workload, made by `generate` or `import`.", show_default=False),
 ]
 
 
@@ -58,13 +102,22 @@ class Format(StrEnum):
     csv = "csv"
 
 
+def _halves_of_expressways(number: float) -> float:
+    if number <= 0 or not (2 * number).is_integer():
+        raise typer.BadParameter(f"{number:g} is none of 0.5, 1, 1.5, 2 and so on.")
+    return number
+
+
 @app.callback(invoke_without_command=True)
 def _options(
-    context: typer.Context,
     version: Annotated[bool, typer.Option("--version", help="Show the version and stop.")] = False,
-    debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks of errors.")] = False,
+    debug: Annotated[
+        bool,
+        typer.Option(
+            "--debug", help="Show Spark's warnings and the tracebacks of errors; may stand anywhere."
+        ),
+    ] = False,
 ) -> None:
-    context.obj = {"debug": debug}
     if version:
         _output.print(f"causeway {__version__}")
         raise typer.Exit
@@ -72,51 +125,76 @@ def _options(
 
 @linear_road.command()
 def generate(
-    out: Annotated[Path, typer.Option(help="Folder for the workload; must be new or empty.", metavar="DIR")],
+    out: OutFolder,
     xways: Annotated[
-        float, typer.Option(help="L, the number of expressways: 0.5, 1, 1.5, 2, …", metavar="L")
+        float,
+        typer.Option(
+            help="The number of expressways: 0.5, 1, 1.5, 2, …", metavar="L", callback=_halves_of_expressways
+        ),
     ] = 1,
-    minutes: Annotated[int, typer.Option(help="Simulated minutes; the benchmark has 180.")] = 180,
-    seed: Annotated[int, typer.Option(help="The same seed gives the same traffic.")] = 1,
+    minutes: Annotated[
+        int, typer.Option(help="Minutes to simulate; the benchmark takes 180.", metavar="N", min=1)
+    ] = 180,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same traffic.", metavar="N", min=0)] = 1,
     stream_format: Annotated[
-        Format, typer.Option("--format", help="Parquet, or the paper's flat file for each expressway.")
+        Format, typer.Option("--format", help="Parquet, or a flat file per expressway as in the paper.")
     ] = Format.parquet,
     master: Master = "local[*]",
     conf: Conf = None,
 ) -> None:
-    """Simulate the traffic of L expressways, with its historical query requests."""
-    from causeway.linear_road.simulator.generate import generate as generate_workload
+    """Simulate the traffic of L expressways.
 
+    Cars follow each other, change lanes, crash and jam; every 30 seconds each reports where
+    it is, and some ask about their account, their past tolls or a journey to come. The tuples are written in
+    time order.
+    """
+    from causeway.linear_road.simulator.generate import generate as generate_workload
+    from causeway.linear_road.simulator.generate import prepare_output
+
+    prepare_output(out)  # before Spark takes its seconds to start
     with _spark("linear-road generate", master, conf) as spark:
         workload = generate_workload(
             spark, out, expressways=xways, minutes=minutes, seed=seed, stream_format=stream_format.value
         )
-    _print_counts(f"{out}: L = {xways:g}, {minutes} minutes, seed {seed}", workload.counts)
+    _print_counts(f"{out}: L = {xways:g}, {_count(minutes, 'minute')}, seed {seed}", workload.counts)
 
 
 @linear_road.command("import")
 def import_(
     files: Annotated[
-        list[Path], typer.Argument(metavar="FILE…", help="Original .dat files, .gz too.", show_default=False)
+        list[Path],
+        typer.Argument(
+            metavar="FILE", help="Files of the original generator (.dat, .dat.gz).", show_default=False
+        ),
     ],
-    out: Annotated[Path, typer.Option(help="Folder for the workload; must be new or empty.", metavar="DIR")],
+    out: OutFolder,
     slack: Annotated[
-        int, typer.Option(help="Seconds that a line may be out of time order.", metavar="S")
+        int, typer.Option(help="Seconds that a line may be out of time order.", metavar="S", min=0)
     ] = 0,
     strict: Annotated[bool, typer.Option("--strict", help="Stop at the first malformed line.")] = False,
 ) -> None:
-    """Read original Linear Road files into a workload; malformed lines go to rejects.csv."""
+    """Read original Linear Road files into a workload.
+
+    Malformed lines go to DIR/rejects.csv, with file, line and reason, and are counted.
+    """
     from causeway.linear_road.importer import REJECTS_FILE, import_files
 
     workload = import_files(files, out, slack=slack, strict=strict)
-    _print_counts(f"{out}: {len(files)} file{'s' if len(files) > 1 else ''} imported", workload.counts)
-    if workload.counts.get("rejected"):
-        console.print(f"[yellow]{workload.counts['rejected']:,} lines rejected: see {out / REJECTS_FILE}")
+    _print_counts(f"{out}: {_count(len(files), 'file')} imported", workload.counts)
+    rejected = workload.counts.get("rejected", 0)
+    if rejected:
+        console.print(
+            f"[yellow]{_count(rejected, 'line')} rejected: see {escape(str(out / REJECTS_FILE))}[/]"
+        )
 
 
 @linear_road.command()
 def inspect(folder: WorkloadFolder, master: Master = "local[*]", conf: Conf = None) -> None:
-    """Measure a workload and compare it with what the paper says of one; exit code 1 where it differs."""
+    """Measure a workload and compare it with the paper.
+
+    Prints each figure with what is expected of it, and plots the traffic over time in DIR/inspection.html.
+    Exit code 1 where a figure is out.
+    """
     from causeway.linear_road.inspection import inspect_workload
     from causeway.linear_road.workload import Workload
     from causeway.report.traffic import inspection_table, write_traffic_page
@@ -135,14 +213,18 @@ def inspect(folder: WorkloadFolder, master: Master = "local[*]", conf: Conf = No
 @linear_road.command()
 def history(
     folder: WorkloadFolder,
-    seed: Annotated[int, typer.Option(help="The same seed gives the same history.")] = 1,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same history.", metavar="N", min=0)] = 1,
     output_format: Annotated[
-        Format, typer.Option("--format", help="Parquet, or the papers' two comma-separated files.")
+        Format, typer.Option("--format", help="Parquet, or two comma-separated files as in the papers.")
     ] = Format.parquet,
     master: Master = "local[*]",
     conf: Conf = None,
 ) -> None:
-    """Make ten weeks of TollHistory and SegmentHistory for a workload's vehicles and expressways."""
+    """Give a workload ten weeks of past.
+
+    Writes DIR/history: TollHistory, what each vehicle paid on each day, and SegmentHistory, the traffic and
+    toll of each segment in each minute. A history that is there is replaced.
+    """
     from causeway.linear_road.history import generate_history
     from causeway.linear_road.workload import Workload
 
@@ -158,17 +240,20 @@ def history(
 @linear_road.command()
 def drive(
     folder: WorkloadFolder,
-    to: Annotated[Path, typer.Option(help="Folder for the tuples; must be new or empty.", metavar="SPOOL")],
+    to: Annotated[Path, typer.Option(help="Folder for the tuples, not driven into before.", metavar="SPOOL")],
     speed: Annotated[
-        float, typer.Option(help="Simulated seconds released in one second.", metavar="K")
+        float, typer.Option(help="Simulated seconds that pass in one second.", metavar="K")
     ] = 1.0,
     from_minute: Annotated[
-        int, typer.Option(help="Deliver all before this minute at once; real time starts there.", metavar="M")
+        int,
+        typer.Option(help="Deliver all before minute M at once; real time starts there.", metavar="M", min=0),
     ] = 0,
 ) -> None:
-    """Deliver a workload in real time, as files that a Spark file stream reads.
+    """Deliver a workload in real time.
 
-    Exit code 1 if a tuple was ever more than 100 ms late.
+    The tuples of simulated second t appear in SPOOL t / K seconds after the start, as whole Parquet files
+    that a Spark file stream reads. Exit code 1 if any was more than 100 ms late. Ctrl-C and SIGTERM end it
+    cleanly.
     """
     from causeway.linear_road.driver import PROMISED_LATENESS_MS
     from causeway.linear_road.driver import drive as deliver
@@ -191,40 +276,55 @@ def drive(
 
 
 def _spark(command: str, master: str, conf: list[str] | None) -> AbstractContextManager[SparkSession]:
-    log_level = "WARN" if _wants_debugging() else "OFF"
-    return spark_session(command, master, parse_settings(conf or []), log_level)
+    return spark_session(
+        command, master, parse_settings(conf or []), log_level="WARN" if _wants_debugging() else "OFF"
+    )
 
 
 def _wants_debugging() -> bool:
     return "--debug" in sys.argv
 
 
+def _count(number: int, of: str) -> str:
+    return f"{number:,} {of}{'' if number == 1 else 's'}"
+
+
 def _print_counts(title: str, counts: dict[str, int]) -> None:
-    table = Table(title=title, title_justify="left", show_header=False)
+    table = Table(show_header=False)
+    table.add_column()
+    table.add_column(justify="right")
     for name, count in counts.items():
-        table.add_row(name.replace("_", " "), f"{count:,}", end_section=False)
-        table.columns[1].justify = "right"
+        table.add_row(name.replace("_", " "), f"{count:,}")
+    _output.print(escape(title))
     _output.print(table)
 
 
+def _debug_first(arguments: Sequence[str]) -> list[str]:
+    """The arguments with `--debug` in front, where it is declared, wherever the user put it."""
+    rest = [argument for argument in arguments if argument != "--debug"]
+    return ["--debug", *rest] if len(rest) < len(arguments) else rest
+
+
 def main() -> None:
-    """Run the command line; without `--debug`, no error comes with a traceback."""
+    """Run the command line; with `--debug` an error's traceback comes before its message."""
+    if not _wants_debugging():
+        # Spark's Python side logs tracebacks of what it raises anyway, and of every Ctrl-C.
+        logging.disable()
     try:
-        app()
-    except KeyboardInterrupt:
-        console.print("interrupted")
-        sys.exit(130)
+        app(_debug_first(sys.argv[1:]))
     except CausewayError as told:
-        if _wants_debugging():
-            raise
+        _print_traceback_if_debugging()
         console.print(f"[bold red]{'no' if told.exit_code == 1 else 'error'}:[/] {escape(str(told))}")
         sys.exit(told.exit_code)
     except Exception as unexpected:
-        if _wants_debugging():
-            raise
-        first_line = (str(unexpected).strip().splitlines() or [""])[0]
+        _print_traceback_if_debugging()
         console.print(
-            f"[bold red]failed:[/] {escape(f'{type(unexpected).__name__}: {first_line}')}\n"
+            f"[bold red]failed:[/] {escape(explain(unexpected))}\n"
             "This should not happen; `causeway --debug …` shows where it did."
         )
-        sys.exit(70)
+        sys.exit(_UNEXPECTED)
+
+
+def _print_traceback_if_debugging() -> None:
+    if _wants_debugging():
+        traceback.print_exc()

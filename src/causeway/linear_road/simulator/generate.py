@@ -32,7 +32,7 @@ from causeway.progress import progress_bar, watched
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["generate", "simulate_direction", "write_expressway"]
+__all__ = ["generate", "prepare_output", "simulate_direction", "write_expressway"]
 
 _SIMULATION = ".simulation"
 # Linear City has ten expressways (section 3); more are more cities, whose vehicles do not meet.
@@ -60,7 +60,7 @@ def generate(
     if seed < 0:
         raise UserError(f"--seed takes a whole number from 0 on; got {seed}")
     out = out.absolute()
-    prepare_folder(out, replaces=() if (out / "workload.json").exists() else ("stream", _SIMULATION))
+    prepare_output(out)
     folder = out / _SIMULATION
     for stage_folder in (folder, out / "stream"):
         shutil.rmtree(stage_folder, ignore_errors=True)
@@ -93,6 +93,11 @@ def generate(
     )
     workload.save()
     return workload
+
+
+def prepare_output(out: Path) -> None:
+    """Make the folder `out`; refuse one that has anything but what a broken-off generation left."""
+    prepare_folder(out, replaces=() if (out / "workload.json").exists() else ("stream", _SIMULATION))
 
 
 def _directions(expressways: float) -> list[Direction]:
