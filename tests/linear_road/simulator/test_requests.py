@@ -48,6 +48,14 @@ def test_every_request_can_be_answered(drawn: dict[str, np.ndarray]) -> None:
     assert (drawn["expressway"][balance] == -1).all()
 
 
+def test_journeys_go_the_way_of_the_traffic() -> None:
+    for direction in (0, 1):
+        drawn = RequestStream(2, 0, direction).draw(100_000)
+        onward = (drawn.end_segment - drawn.initial_segment)[drawn.type == 4] * (1 - 2 * direction)
+        assert onward.min() >= 0
+        assert onward.max() > 80
+
+
 def test_identifiers_are_unique_over_directions_and_expressways() -> None:
     identifiers = np.concatenate(
         [

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from causeway.linear_road.expressway import SEGMENTS
+from causeway.linear_road.expressway import SEGMENTS, WEST
 from causeway.linear_road.simulator.road import I32
 from causeway.linear_road.tuples import ABSENT, TupleType
 
@@ -43,11 +43,16 @@ class RequestStream:
     def __init__(self, seed: int, expressway: int, direction: int) -> None:
         self._random = np.random.default_rng([seed, expressway, direction, 3])
         self._expressway = expressway
+        self._direction = direction
         self._next_identifier = expressway * _IDENTIFIERS_PER_EXPRESSWAY + direction
         self._skip = int(self._random.geometric(REQUESTS_PER_REPORT)) - 1
 
     def draw(self, reports: int) -> Requests:
-        """Requests that come with the next `reports` reports; they ask about the expressway they are on."""
+        """Requests that come with the next `reports` reports.
+
+        They ask about the expressway and the direction that they are on, so that half an expressway, which
+        has no history of the other direction, can answer them.
+        """
         chosen = []
         while self._skip < reports:
             chosen.append(self._skip)
@@ -61,6 +66,10 @@ class RequestStream:
         daily = kind == TupleType.DAILY_EXPENDITURE
         travel = kind == TupleType.TRAVEL_TIME
 
+        segments = np.sort(random.integers(0, SEGMENTS, (count, 2)), axis=1)
+        if self._direction == WEST:
+            segments = segments[:, ::-1]
+
         def only(applies: np.ndarray[tuple[int], np.dtype[np.bool_]], values: object) -> I32:
             return np.where(applies, values, ABSENT).astype(np.int32)  # type: ignore[call-overload, no-any-return]
 
@@ -69,8 +78,8 @@ class RequestStream:
             type=kind,
             expressway=only(daily | travel, self._expressway),
             identifier=identifier.astype(np.int32),
-            initial_segment=only(travel, random.integers(0, SEGMENTS, count)),
-            end_segment=only(travel, random.integers(0, SEGMENTS, count)),
+            initial_segment=only(travel, segments[:, 0]),
+            end_segment=only(travel, segments[:, 1]),
             weekday=only(travel, random.integers(1, 8, count)),
             minute_of_day=only(travel, random.integers(1, 1441, count)),
             day=only(daily, random.integers(1, _LAST_DAY + 1, count)),
