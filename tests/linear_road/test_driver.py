@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from causeway.errors import UserError
-from causeway.linear_road import driver
+from causeway.linear_road import driver, encoder
 from causeway.linear_road.driver import Delivery, drive
 from causeway.linear_road.stream_reader import read_seconds
 from causeway.linear_road.tuples import INPUT_DDL, INPUT_SCHEMA
@@ -160,7 +160,7 @@ def test_modification_times_rise_in_spark_s_milliseconds(workload: Workload, tmp
 def test_large_files_are_cut_at_seconds(
     workload: Workload, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(driver, "_FILE_ROWS", 10)
+    monkeypatch.setattr(encoder, "_FILE_ROWS", 10)
     drive(workload, tmp_path / "spool", speed=1000, from_minute=2)
     spans = [seconds_of(file.name) for file in delivered_files(tmp_path / "spool")]
     assert max(last - first for first, last in spans) <= 3

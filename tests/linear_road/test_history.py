@@ -22,8 +22,8 @@ from causeway.linear_road.workload import Workload
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-Tuples = Sequence[tuple[int, int, int]]
-"""(Type, VID, XWay) of each tuple; the other fields do not matter here."""
+Tuples = Sequence[tuple[int, int, int] | tuple[int, int, int, int]]
+"""(Type, VID, XWay) of each tuple, and Dir where a whole history is made; the rest does not matter here."""
 
 SEGMENT_COLUMNS = ["Day", "Min", "XWay", "Dir", "Seg", "Lav", "Cnt", "Toll"]
 TOLL_COLUMNS = ["VID", "Day", "XWay", "Tolls"]
@@ -32,7 +32,10 @@ TOLL_COLUMNS = ["VID", "Day", "XWay", "Tolls"]
 @pytest.fixture
 def make_workload(tmp_path: Path) -> Callable[..., Workload]:
     def make(
-        tuples: Tuples, expressways: float = 1, stream_format: Literal["parquet", "csv"] = "parquet"
+        tuples: Tuples,
+        expressways: float = 1,
+        stream_format: Literal["parquet", "csv"] = "parquet",
+        source: Literal["generated", "imported"] = "imported",
     ) -> Workload:
         # Brackets, blanks and commas in a user's folder must not be taken for a pattern.
         folder = tmp_path / "a [b], {c} d"
@@ -40,7 +43,7 @@ def make_workload(tmp_path: Path) -> Callable[..., Workload]:
         for number in range(2):
             columns = {name: np.full(len(tuples[number::2]), -1, np.int32) for name in INPUT_COLUMNS}
             for name, values in zip(
-                ("Type", "VID", "XWay"), zip(*tuples[number::2], strict=True), strict=False
+                ("Type", "VID", "XWay", "Dir"), zip(*tuples[number::2], strict=True), strict=False
             ):
                 columns[name] = np.array(values, np.int32)
             part = pa.table(columns, schema=INPUT_SCHEMA)
@@ -49,7 +52,7 @@ def make_workload(tmp_path: Path) -> Callable[..., Workload]:
                 pyarrow.csv.write_csv(part, path, pyarrow.csv.WriteOptions(include_header=False))
             else:
                 pq.write_table(part, path)
-        workload = Workload(folder, "imported", stream_format, expressways, minutes=1, seed=None)
+        workload = Workload(folder, source, stream_format, expressways, minutes=1, seed=None)
         workload.save()
         return workload
 
@@ -135,9 +138,11 @@ def test_ten_weeks_fall_on_the_right_weekdays(spark: SparkSession) -> None:
     assert vehicles.nunique() > 60
 
 
-def test_rows_do_not_depend_on_partitions(spark: SparkSession) -> None:
-    one, many = (segment_history(spark, 3, (0, 1), seed=5, days=1, partitions=n).toPandas() for n in (1, 7))
-    pd.testing.assert_frame_equal(one, many)
+def test_rows_do_not_depend_on_partitions_or_the_number_of_days(
+    spark: SparkSession, week: pd.DataFrame
+) -> None:
+    many = segment_history(spark, 0, (0, 1), seed=1, days=1, partitions=7).toPandas()
+    pd.testing.assert_frame_equal(many, week[week.Day == 1])
     vehicles = spark.range(500).selectExpr("CAST(id AS INT) AS VID", "3 AS XWay")
     one, many = (
         toll_history(vehicles.repartition(n), seed=5).toPandas().sort_values(["VID", "Day"]).to_numpy()
@@ -146,20 +151,16 @@ def test_rows_do_not_depend_on_partitions(spark: SparkSession) -> None:
     np.testing.assert_array_equal(one, many)
 
 
-def test_seed_and_expressway_matter(spark: SparkSession) -> None:
+def test_seed_and_expressway_matter(spark: SparkSession, week: pd.DataFrame) -> None:
     def measures(xway: int, seed: int) -> Any:
         rows = segment_history(spark, xway, (0,), seed=seed, days=1).where("Min = 480")
         return rows.select("Lav", "Cnt").toPandas().to_numpy().tolist()
 
-    assert measures(0, 1) == measures(0, 1)
+    there = week[(week.Day == 1) & (week.Min == 480) & (week.Dir == 0)]
+    # A direction alone is as with the other.
+    assert measures(0, 1) == there[["Lav", "Cnt"]].to_numpy().tolist()
     assert measures(0, 1) != measures(0, 2)
     assert measures(0, 1) != measures(1, 1)
-
-
-def test_direction_alone_is_as_with_the_other(spark: SparkSession) -> None:
-    alone = segment_history(spark, 0, (0,), seed=1, days=1).toPandas()
-    both = segment_history(spark, 0, (0, 1), seed=1, days=1).where("Dir = 0").toPandas()
-    pd.testing.assert_frame_equal(alone, both)
 
 
 def test_daily_tolls_are_plausible(spark: SparkSession) -> None:
@@ -174,31 +175,44 @@ def test_daily_tolls_are_plausible(spark: SparkSession) -> None:
     assert rows.groupby("VID").Tolls.sum().nunique() > 900
 
 
-def test_written_history_is_whole(spark: SparkSession, make_workload: Callable[..., Workload]) -> None:
-    reports = [(0, 7, 0), (0, 7, 0), (0, 3, 4), (0, 7, 4), (0, 900, 0), (0, 901, 0), (0, 902, 0), (0, 1, 0)]
-    requests = [(2, 55, -1), (3, 56, 2), (4, 57, 3)]
-    workload = make_workload(reports + requests, expressways=2)
+def test_written_history_is_whole_and_flat_files_equal_it(
+    spark: SparkSession, make_workload: Callable[..., Workload]
+) -> None:
+    reports = [(0, 7, 0, 0), (0, 7, 0, 1), (0, 3, 4, 0), (0, 7, 4, 0), (0, 900, 0, 0), (0, 901, 0, 0)]
+    requests = [(2, 55, -1, -1), (3, 56, 2, -1), (4, 57, 3, -1)]
+    workload = make_workload(reports + requests, expressways=1.5)
     counts = generate_history(spark, workload, seed=9, days=1)
 
-    assert counts == HistoryCounts(7, 2 * 1440 * 2 * 100, counts.seconds)
+    assert counts == HistoryCounts(5, 3 * 1440 * 100, counts.seconds)
     facts = json.loads((workload.history / "history.json").read_text())
     assert (facts["seed"], facts["days"], facts["format"]) == (9, 1, "parquet")
-    assert facts["counts"] == {"toll_history": 7, "segment_history": 576_000}
+    assert facts["counts"] == {"toll_history": 5, "segment_history": 432_000}
     assert sorted(entry.name for entry in workload.folder.iterdir()) == ["history", "stream", "workload.json"]
+    tables = {}
     for table, columns in (("toll_history", TOLL_COLUMNS), ("segment_history", SEGMENT_COLUMNS)):
         folder = workload.history / table
-        frame = read(sorted(folder.iterdir()))
+        frame = tables[table] = read(sorted(folder.iterdir()))
         assert list(frame.columns) == columns
         assert (frame.dtypes == np.int32).all()
         assert len(frame) == facts["counts"][table]
         assert frame.XWay.is_monotonic_increasing
         assert set(frame.XWay) == {0, 4}
         assert set(read(expressway_files(folder, 4)).XWay) == {4}
-    used = read(sorted((workload.history / "toll_history").iterdir()))
-    assert list(zip(used.XWay, used.VID, strict=True)) == sorted({(xway, vid) for _, vid, xway in reports})
-    segments = read(expressway_files(workload.history / "segment_history", 4))
-    alone = segment_history(spark, 4, (0, 1), seed=9, days=1).toPandas()
-    pd.testing.assert_frame_equal(segments, alone)
+    used = tables["toll_history"]
+    assert list(zip(used.XWay, used.VID, strict=True)) == sorted({(xway, vid) for _, vid, xway, _ in reports})
+    # Nobody went west on expressway 4.
+    for xway, directions in ((0, (0, 1)), (4, (0,))):
+        segments = read(expressway_files(workload.history / "segment_history", xway))
+        alone = segment_history(spark, xway, directions, seed=9, days=1).where("Min = 480").toPandas()
+        pd.testing.assert_frame_equal(segments[segments.Min == 480].reset_index(drop=True), alone)
+        assert len(segments) == 1440 * 100 * len(directions)
+
+    flat = generate_history(spark, workload, seed=9, days=1, output_format="csv")
+    assert (flat.toll_history, flat.segment_history) == (counts.toll_history, counts.segment_history)
+    assert set(contents(workload.history)) == {"TollHistory.csv", "SegmentHistory.csv", "history.json"}
+    for name, table in (("TollHistory.csv", "toll_history"), ("SegmentHistory.csv", "segment_history")):
+        rows = pd.read_csv(workload.history / name, header=None)
+        np.testing.assert_array_equal(rows, tables[table])
 
 
 @pytest.mark.parametrize("stream_format", ["parquet", "csv"])
@@ -213,36 +227,42 @@ def test_tolls_have_each_vehicle_of_an_expressway_on_seventy_days(
     assert set(zip(rows.VID, rows.Day, rows.XWay, strict=True)) == expected
 
 
-def test_flat_files_equal_parquet(spark: SparkSession, make_workload: Callable[..., Workload]) -> None:
-    workload = make_workload([(0, vid, vid % 2 * 10) for vid in range(40)], expressways=2)
-    counts = generate_history(spark, workload, days=1)
-    tables = {
-        table: read(sorted((workload.history / table).iterdir()))
-        for table in ("toll_history", "segment_history")
-    }
-    flat = generate_history(spark, workload, days=1, output_format="csv")
-    assert (flat.toll_history, flat.segment_history) == (counts.toll_history, counts.segment_history)
-    assert set(contents(workload.history)) == {"TollHistory.csv", "SegmentHistory.csv", "history.json"}
-    for name, table in (("TollHistory.csv", "toll_history"), ("SegmentHistory.csv", "segment_history")):
-        rows = pd.read_csv(workload.history / name, header=None)
-        np.testing.assert_array_equal(rows, tables[table])
-
-
-def test_half_an_expressway_goes_east_only(
-    spark: SparkSession, make_workload: Callable[..., Workload]
+@pytest.mark.parametrize(
+    ("expressways", "directions"),
+    [
+        (0.5, {0: {0}}),
+        (1, {0: {0, 1}}),
+        (1.5, {0: {0, 1}, 1: {0}}),
+        (2.5, {0: {0, 1}, 1: {0, 1}, 2: {0}}),
+    ],
+)
+def test_generated_workload_has_the_directions_of_its_expressways_even_if_empty(
+    tmp_path: Path, expressways: float, directions: dict[int, set[int]]
 ) -> None:
-    workload = make_workload([(0, 1, 0), (0, 2, 0)], expressways=0.5)
-    assert generate_history(spark, workload, days=1).segment_history == 144_000
-    assert set(read(expressway_files(workload.history / "segment_history", 0)).Dir) == {0}
+    workload = Workload(tmp_path, "generated", "parquet", expressways, minutes=1, seed=1)
+    seen = {0: history._Expressway(1, frozenset({0}), tmp_path)}
+    assert history._directions(workload, seen) == directions
+
+
+def test_imported_workload_has_the_directions_that_were_reported_from(
+    spark: SparkSession, make_workload: Callable[..., Workload], tmp_path: Path
+) -> None:
+    reports = [(0, 1, 3, 1), (0, 2, 3, 1), (0, 1, 8, 0), (0, 2, 8, 1), (0, 2, 9, 0), (2, 2, 9, 1)]
+    workload = make_workload(reports, expressways=2.5)
+    seen = history._write_vehicles(spark, workload, tmp_path / "vehicles")
+    assert {xway: expressway.vehicles for xway, expressway in seen.items()} == {3: 2, 8: 2, 9: 1}
+    assert history._directions(workload, seen) == {3: {1}, 8: {0, 1}, 9: {0}}
 
 
 def test_earlier_history_stays_until_the_new_one_is_complete(
     spark: SparkSession, make_workload: Callable[..., Workload], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    workload = make_workload([(0, 1, 0), (0, 2, 0)], expressways=0.5)
+    # A generated workload has an expressway's history whether or not somebody drove there.
+    workload = make_workload([(0, 1, 0, 0), (0, 2, 0, 0)], expressways=0.5, source="generated")
     left_by_a_kill = workload.folder / ".history-new" / "toll_history"
     left_by_a_kill.mkdir(parents=True)
-    generate_history(spark, workload, days=1)
+    assert generate_history(spark, workload, days=1).segment_history == 144_000
+    assert set(read(expressway_files(workload.history / "segment_history", 0)).Dir) == {0}
     before = contents(workload.history)
     assert len(before) > 2
 
@@ -250,11 +270,18 @@ def test_earlier_history_stays_until_the_new_one_is_complete(
         assert contents(workload.history) == before
         raise OSError(28, "No space left on device")
 
+    # A kill between the two renames left no history but the one put aside.
+    put_aside = workload.folder / ".history-old"
+    put_aside.mkdir()
+    workload.history.rename(put_aside / "history")
     with monkeypatch.context() as patched, pytest.raises(UserError, match="No space left"):
         patched.setattr(history, "write_json", full_disk)
         generate_history(spark, workload, seed=2, days=1)
     assert contents(workload.history) == before
+    assert not put_aside.exists()
 
+    # A kill after them left both; the one in place is the newer.
+    (put_aside / "history").mkdir(parents=True)
     generate_history(spark, workload, seed=2, days=1)
     after = contents(workload.history)
     assert json.loads(after["history.json"])["seed"] == 2
@@ -290,7 +317,7 @@ def test_wrong_settings_are_told(
 
 @pytest.mark.slow
 def test_full_size(spark: SparkSession, make_workload: Callable[..., Workload]) -> None:
-    workload = make_workload([(0, vid, 0) for vid in range(150_000)])
+    workload = make_workload([(0, vid, 0, vid // 2 % 2) for vid in range(150_000)])
     counts = generate_history(spark, workload)
     assert (counts.toll_history, counts.segment_history) == (10_500_000, 20_160_000)
     tolls = read(expressway_files(workload.history / "toll_history", 0))

@@ -19,6 +19,7 @@ from pyspark.sql import SparkSession
 
 from causeway.linear_road.expectations import Accident, Figure, Verdict
 from causeway.linear_road.inspection import Inspection, inspect_workload, write_figures
+from causeway.linear_road.inspection import _read as read_tuples
 from causeway.linear_road.tuples import ABSENT, INPUT_COLUMNS, INPUT_SCHEMA
 from causeway.linear_road.workload import Workload
 
@@ -26,6 +27,7 @@ Tuple = dict[str, int]
 
 MINUTES = 20
 PLACE = 5280 * 30 + 100
+CITIES = 8
 
 
 def report(time: int, vehicle: int, position: int, lane: int = 2, speed: int = 50, **fields: int) -> Tuple:
@@ -121,13 +123,13 @@ def sound(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Insp
 
 def test_sound_traffic_is_out_only_by_its_volume(sound: Inspection) -> None:
     out = [f.name for f in sound.figures if f.verdict is Verdict.OUT]
-    assert out == ["reports in the first minute"]
+    assert out == ["in the first minute"]
     assert not sound.holds
 
 
 def test_an_accident_of_known_length(sound: Inspection) -> None:
     assert sound.accidents == (Accident(0, 0, 2, 30, PLACE, 151, 810, False),)
-    assert figure(sound, "minutes from detection").measured == "11.0 to 11.0"
+    assert figure(sound, "minutes until cleared").measured == "11.0 to 11.0"
     assert figure(sound, "still standing").value == 0
 
 
@@ -135,7 +137,7 @@ def test_counts_of_sound_traffic(sound: Inspection) -> None:
     tuples = sound_traffic()
     reports = [t for t in tuples if t["Type"] == 0]
     assert figure(sound, "position reports").value == len(reports)
-    assert figure(sound, "vehicles with several trips").value == 1
+    assert figure(sound, "vehicles on several trips").value == 1
     assert figure(sound, "trips").verdict is Verdict.NOT_JUDGED
     for minute in sound.series:
         speeds = [t["Spd"] for t in reports if t["Time"] // 60 + 1 == minute.minute]
@@ -177,42 +179,45 @@ def speed_past_the_accident(tuples: list[Tuple]) -> None:
             passing["Spd"] = 100
 
 
-# Odd vehicles go four segments east, half a mile at a time; number 3 enters at segment 26 and second 21.
-FAULTS: dict[str, tuple[Fault, dict[str, float]]] = {
-    "segment is not Pos div 5280": (change(3, 1, Seg=27), {"reports whose segment is not": 1}),
-    "segment left out": (
-        change(3, 8, Pos=5280 * 31 + 4000, Seg=31),
-        {"moves to another": 1, "moves against": 0},
+# Odd vehicles go four segments east, half a mile at a time; number 3 enters at segment 26 and second 21,
+# number 5 at segment 40 and second 35. The faults of one group leave each other's figures alone.
+FAULTS: dict[str, tuple[list[Fault], dict[str, float], dict[str, float]]] = {
+    "a wrong segment, and two reports at one time": (
+        [change(3, 1, Seg=27), add(report(95, 5, 5280 * 60))],
+        {"Seg is not": 1, "in two places": 1, "reports under 30 s": 1},
+        {"vehicles lost": 0},
     ),
-    "two reports at one time": (
-        add(report(81, 3, 5280 * 60)),
-        {"reports of a vehicle in two places": 1, "reports less than 30 s": 1},
+    "a segment left out, a report in between, an accident cleared too soon": (
+        [
+            change(3, 8, Pos=5280 * 31 + 4000, Seg=31),
+            add(report(97, 5, 5280 * 41 + 1100)),
+            drop(901, *range(9, 28)),
+        ],
+        {"moves that skip": 1, "reports under 30 s": 2, "minutes until": (270 - 151) / 60},
+        {"moves the wrong": 0, "in two places": 0},
     ),
-    "a report in between": (
-        add(report(83, 3, 5280 * 27 + 1100)),
-        {"reports less than 30 s": 2, "reports of a vehicle in two places": 0},
+    "a report lost, and none from the exit lane": (
+        [drop(3, 3), drop(5, -1)],
+        {"vehicles lost": 1, "trips ended in exit lane": 200 / 202},
+        {"reports under 30 s": 0},
     ),
-    "a report lost": (drop(3, 3), {"vehicles lost before": 1, "reports less than 30 s": 0}),
-    "no report from the exit lane": (
-        drop(3, -1),
-        {"ended trips that end in the exit lane": 200 / 201, "vehicles lost before": 0},
-    ),
-    "accident cleared too soon": (drop(901, *range(9, 28)), {"minutes from detection": (270 - 151) / 60}),
 }
 
 
-@pytest.mark.parametrize("fault", FAULTS)
-def test_a_single_fault_turns_its_figure_out(
-    fault: str, spark: SparkSession, sound: Inspection, tmp_path: Path
+@pytest.mark.parametrize("group", FAULTS)
+def test_a_fault_turns_its_figure_out(
+    group: str, spark: SparkSession, sound: Inspection, tmp_path: Path
 ) -> None:
-    mutate, expected = FAULTS[fault]
+    faults, out, holding = FAULTS[group]
     tuples = sound_traffic()
-    mutate(tuples)
+    for fault in faults:
+        fault(tuples)
     inspection = inspect_workload(spark, workload(tmp_path, tuples))
-    told = next(iter(expected))
-    assert figure(sound, told).verdict is Verdict.HOLDS
-    assert figure(inspection, told).verdict is Verdict.OUT
-    assert {name: figure(inspection, name).value for name in expected} == pytest.approx(expected)
+    for expected, verdict in ((out, Verdict.OUT), (holding, Verdict.HOLDS)):
+        for name, value in expected.items():
+            assert figure(sound, name).verdict is Verdict.HOLDS, name
+            assert figure(inspection, name).verdict is verdict, name
+            assert figure(inspection, name).value == pytest.approx(value), name
 
 
 def test_faults_that_leave_each_other_alone(spark: SparkSession, sound: Inspection, tmp_path: Path) -> None:
@@ -238,13 +243,13 @@ def test_faults_that_leave_each_other_alone(spark: SparkSession, sound: Inspecti
         "top speed": 101,
         "lowest speed": -5,
         "top speed on ramps": 41,
-        "trips that begin in the entry lane": 202 / 203,
-        "moves against the direction": 1,
-        "moves back onto a ramp": 2,
-        "mean speed in accidents' segments": None,
-        "tuples with a field outside": 1,
+        "trips begun in entry lane": 202 / 203,
+        "moves the wrong way": 1,
+        "moves back over a ramp": 2,
+        "mean speed at accidents": None,
+        "tuples out of domain": 1,
         "second of the last report": 1255,
-        "requests that cannot be answered": 5,
+        "unanswerable requests": 5,
         "requests that share a QID": 1,
         "requests without a report": 1,
     }
@@ -256,7 +261,7 @@ def test_faults_that_leave_each_other_alone(spark: SparkSession, sound: Inspecti
         assert figure(sound, name).verdict is Verdict.HOLDS, name
         assert figure(inspection, name).verdict is Verdict.OUT, name
         assert value is None or figure(inspection, name).value == pytest.approx(value), name
-    untouched = {"reports whose segment is not", "moves to another", "vehicles lost", "reports less than"}
+    untouched = {"Seg is not", "moves that skip", "vehicles lost", "reports under"}
     assert all(figure(inspection, name).verdict is Verdict.HOLDS for name in untouched)
 
 
@@ -269,20 +274,32 @@ def test_two_expressways_and_a_vehicle_on_both(spark: SparkSession, tmp_path: Pa
         tuples += trip(100 + passed, passed, 60, 61)
     tuples = [t for t in tuples if t["Time"] < 1100]
     inspection = inspect_workload(spark, workload(tmp_path, tuples, expressways=2.0))
-    assert figure(inspection, "expressways in use").verdict is Verdict.HOLDS
-    assert figure(inspection, "vehicles on several expressways").value == 2
-    assert figure(inspection, "reports of a vehicle in two places").verdict is Verdict.OUT
+    assert figure(inspection, "directions in use").value == 2
+    assert figure(inspection, "vehicles on several roads").value == 2
+    assert figure(inspection, "in two places").verdict is Verdict.OUT
     assert figure(inspection, "still standing at the end").value == 1
     assert [accident.standing for accident in inspection.accidents] == [True]
-    assert figure(inspection, "minutes from detection").verdict is Verdict.NOT_JUDGED
+    assert figure(inspection, "minutes until cleared").verdict is Verdict.NOT_JUDGED
 
 
-def test_a_half_expressway_has_no_western_direction(spark: SparkSession, tmp_path: Path) -> None:
-    tuples = sound_traffic()
-    inspection = inspect_workload(spark, workload(tmp_path, tuples, expressways=0.5))
-    western = sum(t.get("Dir") == 1 for t in tuples)
-    assert western > 100
-    assert figure(inspection, "tuples with a field outside").value == western
+@pytest.mark.parametrize("expressways", [0.5, 1.5, 2.5])
+def test_a_half_expressway_has_no_western_direction(
+    expressways: float, spark: SparkSession, tmp_path: Path
+) -> None:
+    roads = [(xway, direction) for xway in range(4) for direction in (0, 1)]
+    tuples = [report(0, n, 5280, XWay=xway, Dir=direction) for n, (xway, direction) in enumerate(roads)]
+    made = workload(tmp_path, tuples, expressways=expressways)
+    inside = read_tuples(spark, made).where("in_domain").select("XWay", "Dir").collect()
+    assert sorted(map(tuple, inside)) == roads[: int(2 * expressways)]
+
+
+def test_one_and_a_half_expressways(spark: SparkSession, tmp_path: Path) -> None:
+    tuples = sound_traffic() + trip(1000, 90, 40, 44, XWay=1) + trip(1001, 90, 44, 40, XWay=1)
+    inspection = inspect_workload(spark, workload(tmp_path, tuples, expressways=1.5))
+    assert figure(inspection, "directions in use").value == 3
+    assert figure(inspection, "directions in use").verdict is Verdict.HOLDS
+    assert figure(inspection, "tuples out of domain").value == len(trip(1001, 90, 44, 40))
+    assert figure(inspection, "in the first minute").expected == "1,650 ± 300"
 
 
 def test_an_imported_slice_of_text_begins_in_the_middle_of_trips(
@@ -291,7 +308,7 @@ def test_an_imported_slice_of_text_begins_in_the_middle_of_trips(
     tuples = [t for t in sound_traffic() if t["Time"] >= 30]
     made = workload(tmp_path / "slice [1]", tuples, format="csv", source="imported")
     inspection = inspect_workload(spark, made)
-    assert figure(inspection, "trips that begin in the entry lane").verdict is Verdict.HOLDS
+    assert figure(inspection, "trips begun in entry lane").verdict is Verdict.HOLDS
     verdicts = {f.name: f.verdict for f in inspection.figures}
     assert verdicts == {f.name: f.verdict for f in sound.figures}
     assert inspection.accidents == sound.accidents
@@ -308,25 +325,30 @@ def test_congestion_counts_from_the_minute_after(spark: SparkSession, tmp_path: 
     ]
     inspection = inspect_workload(spark, workload(tmp_path, crawling))
     assert [m.minute for m in inspection.series if m.congested_segments] == [2, 3, 4, 5, 6]
-    assert figure(inspection, "congested segments and minutes").value == 5
+    assert figure(inspection, "congested segment-minutes").value == 5
 
 
 def random_traffic(seed: int) -> list[Tuple]:
-    """Few vehicles on few places, so that they often stop where others do; some make several trips."""
+    """Eight times two expressways with few vehicles on few places, so that they often stop together.
+
+    Some make several trips. None of the eight has a vehicle or an expressway of another.
+    """
     luck = random.Random(seed)
     tuples = []
-    for vehicle in range(luck.randint(6, 30)):
-        time = luck.randint(0, 200)
-        for _ in range(luck.randint(1, 2)):
-            fields = {"XWay": luck.randint(0, 1), "Dir": luck.randint(0, 1)}
-            step = luck.randint(0, 6)
-            for _ in range(luck.randint(1, 25)):
-                position = 5280 * (50 + (1 - 2 * fields["Dir"]) * step // 2)
-                lane = luck.choices([2, 3, 4, 0], [20, 1, 1, 1])[0]
-                tuples.append(report(time, vehicle, position, lane, luck.randint(0, 100), **fields))
-                step += luck.random() < 0.15
-                time += 30
-            time += luck.randint(1, 300)
+    for city in range(CITIES):
+        for vehicle in range(luck.randint(6, 30)):
+            time = luck.randint(0, 200)
+            for _ in range(luck.randint(1, 2)):
+                fields = {"XWay": 2 * city + luck.randint(0, 1), "Dir": luck.randint(0, 1)}
+                step = luck.randint(0, 6)
+                for _ in range(luck.randint(1, 25)):
+                    position = 5280 * (50 + (1 - 2 * fields["Dir"]) * step // 2)
+                    lane = luck.choices([2, 3, 4, 0], [20, 1, 1, 1])[0]
+                    speed = luck.randint(0, 100)
+                    tuples.append(report(time, 100 * city + vehicle, position, lane, speed, **fields))
+                    step += luck.random() < 0.15
+                    time += 30
+                time += luck.randint(1, 300)
     return tuples
 
 
@@ -367,13 +389,13 @@ def oracle(tuples: list[Tuple]) -> tuple[set[tuple[int, ...]], int, int]:
     return accidents, len(notified), alerts
 
 
-@settings(max_examples=4, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=2, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(seed=st.integers(0, 10**6))
 def test_the_oracle_finds_the_same(
     seed: int, spark: SparkSession, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     tuples = random_traffic(seed)
-    made = workload(tmp_path_factory.mktemp("random"), tuples, expressways=2.0, minutes=30)
+    made = workload(tmp_path_factory.mktemp("random"), tuples, expressways=2.0 * CITIES, minutes=30)
     inspection = inspect_workload(spark, made)
     accidents, notifications, alerts = oracle(tuples)
     found = {
@@ -385,9 +407,10 @@ def test_the_oracle_finds_the_same(
 
 
 def test_the_random_traffic_has_accidents_and_alerts() -> None:
-    answers = [oracle(random_traffic(seed)) for seed in range(20)]
-    assert sum(bool(accidents) for accidents, _, _ in answers) > 10
-    assert sum(alerts > 0 for _, _, alerts in answers) > 10
+    for seed in range(3):
+        accidents, _, alerts = oracle(random_traffic(seed))
+        assert len(accidents) > 5
+        assert alerts > 5
 
 
 def test_figures_are_written_for_programs(sound: Inspection, tmp_path: Path) -> None:

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import io
+import json
 import re
+from dataclasses import fields, replace
 from pathlib import Path
+from typing import Any
 
+import pytest
 from rich.console import Console
 
-from causeway.linear_road.expectations import Accident, Figure, Verdict
+from causeway.linear_road.expectations import Accident, Figure, Traffic, Verdict, judge, travel_law
 from causeway.linear_road.inspection import Inspection, Minute
 from causeway.report.traffic import inspection_table, write_traffic_page
 
 
 def inspection(minutes: int = 180, verdict: Verdict = Verdict.OUT) -> Inspection:
     return Inspection(
+        folder=Path("city"),
         source="generated",
         expressways=1.0,
         minutes=minutes,
@@ -28,6 +33,32 @@ def inspection(minutes: int = 180, verdict: Verdict = Verdict.OUT) -> Inspection
             Accident(0, 0, 2, 31, 163_680, 1200, 2100, False),
             Accident(0, 1, 1, 77, 406_560, 10_000, 10_810, True),
         ),
+    )
+
+
+def full_run(expressways: float) -> Traffic:
+    """Every number about as large as three hours make it."""
+    ten_million = int(10_000_000 * expressways)
+    small: dict[str, Any] = dict.fromkeys([field.name for field in fields(Traffic)], 0)
+    law = travel_law(expressways)
+    return Traffic(
+        **small
+        | {
+            "reports": ten_million,
+            "vehicles": ten_million,
+            "trips": ten_million,
+            "congested": ten_million,
+            "toll_notifications": ten_million,
+            "accident_alerts": ten_million,
+            "trips_to_enter": ten_million,
+            "trips_entered": ten_million,
+            "reports_per_minute": [],
+            "reports_per_phase": [ten_million] * 30,
+            "entries_per_segment": [int(share * ten_million) for share in law.entries],
+            "exits_per_segment": [int(share * ten_million) for share in law.exits],
+            "requests_per_type": {2: ten_million, 3: ten_million, 4: ten_million},
+            "accidents": [Accident(0, 0, 2, 31, 163_680, 1200, 2100, False)],
+        }
     )
 
 
@@ -65,12 +96,27 @@ def test_a_short_sound_run(tmp_path: Path) -> None:
     assert "10% promised" not in html
 
 
-def test_the_table_has_a_row_for_every_figure() -> None:
-    console = Console(width=140, record=True, file=io.StringIO())
-    made = inspection()
+def test_the_figures_stand_beside_the_page_for_programs(tmp_path: Path) -> None:
+    page(inspection(), tmp_path)
+    facts = json.loads((tmp_path / "inspection.json").read_text())
+    assert facts["holds"] is False
+    assert [figure["name"] for figure in facts["figures"]] == ["position reports", "trips <all>", "accidents"]
+
+
+@pytest.mark.parametrize(("width", "expressways"), [(80, 1.0), (80, 9.5), (120, 99.5)])
+def test_the_table_has_a_line_for_every_figure(width: int, expressways: float) -> None:
+    """Also of a full run with large numbers, none of which is cut or wrapped."""
+    last = [int(expressways * 97_000), *[int(expressways * 106_000)] * 9]
+    traffic = replace(full_run(expressways), reports_per_minute=[*[5_000] * 170, *last], top_speed=101)
+    figures = judge(traffic, expressways, 180)
+    made = replace(inspection(), expressways=expressways, figures=figures)
+    console = Console(width=width, record=True, file=io.StringIO())
     console.print(inspection_table(made))
-    text = console.export_text()
-    for figure in made.figures:
-        assert figure.name in text
-    assert "out" in text
-    assert "not judged" in text
+    lines = console.export_text().splitlines()
+    assert lines[0].rstrip() == f"city: L = {expressways:g}, 180 minutes, generated"
+    words = {"holds": "holds", "out": "out", "not judged": "—"}
+    for figure in figures:
+        told = [figure.name, figure.measured, figure.expected, words[figure.verdict.value]]
+        assert [line for line in lines if line.split() == " ".join(told).split()], told
+    groups = {figure.group for figure in figures}
+    assert len(lines) == 3 + len(groups) + len(figures)

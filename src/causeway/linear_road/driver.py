@@ -25,11 +25,8 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, Final
 
-import pyarrow as pa
-import pyarrow.parquet as pq
-
 from causeway.errors import UserError
-from causeway.linear_road.stream_reader import read_seconds
+from causeway.linear_road.encoder import AheadFile, Encoder
 from causeway.linear_road.workload import Workload, write_json
 from causeway.progress import ProgressBar, progress_bar
 
@@ -46,9 +43,6 @@ _AHEAD_SECONDS: Final = 4.0
 
 _GROUPED_SECONDS: Final = 0.05
 """The wall time that a tuple may wait for later ones of its file: half of what is promised."""
-
-_FILE_ROWS: Final = 1 << 20
-"""The rows at which a file of several seconds is closed early, so that memory stays bounded."""
 
 _START_DELAY: Final = 0.25
 """From the writing of the drive file to its `started_at`, so that even the first release is punctual."""
@@ -80,22 +74,6 @@ class Delivery:
     def kept_promise(self) -> bool:
         """Whether every tuple was readable within 100 ms of its time."""
         return self.worst_lateness_ms <= PROMISED_LATENESS_MS
-
-
-@dataclass(frozen=True)
-class _AheadFile:
-    """An encoded file that waits under a hidden name."""
-
-    path: Path
-    first: int
-    last: int
-    seconds: int
-    tuples: int
-    past: bool
-
-    @property
-    def name(self) -> str:
-        return f"seconds-{self.first:012d}-{self.last:012d}.parquet"
 
 
 class _StopRequest:
@@ -175,7 +153,7 @@ class _Drive:
 
     def run(self, start_when: Callable[[], None] | None) -> Delivery:
         group = math.floor(_GROUPED_SECONDS * self._speed) + 1
-        encoder = _Encoder(
+        encoder = Encoder(
             self._workload,
             self._spool / _AHEAD_FOLDER,
             origin=self._origin,
@@ -211,7 +189,7 @@ class _Drive:
         )
         return delivery
 
-    def _deliver_past(self, encoder: _Encoder) -> _AheadFile | None:
+    def _deliver_past(self, encoder: Encoder) -> AheadFile | None:
         """Deliver the past; returns the first file of real time, None where there is none."""
         file = self._next_file(encoder)
         while file is not None and file.past:
@@ -219,7 +197,7 @@ class _Drive:
             file = self._next_file(encoder)
         return file
 
-    def _next_file(self, encoder: _Encoder) -> _AheadFile | None:
+    def _next_file(self, encoder: Encoder) -> AheadFile | None:
         """The next file, None at the end of the stream or when asked to stop."""
         while not self._stop.requested:
             try:
@@ -228,7 +206,7 @@ class _Drive:
                 continue
         return None
 
-    def _await_read_ahead(self, encoder: _Encoder) -> None:
+    def _await_read_ahead(self, encoder: Encoder) -> None:
         while not (self._stop.requested or encoder.is_ahead):
             time.sleep(0.01)
 
@@ -241,7 +219,7 @@ class _Drive:
         self._start = time.monotonic() + _START_DELAY
         self._save_state("running")
 
-    def _sleep_until_due(self, file: _AheadFile) -> bool:
+    def _sleep_until_due(self, file: AheadFile) -> bool:
         """Sleep until the last second of `file` is due; False when asked to stop before."""
         due = self._due(file.last)
         while not self._stop.requested:
@@ -254,7 +232,7 @@ class _Drive:
     def _due(self, second: int) -> float:
         return self._start + (second - self._origin) / self._speed
 
-    def _release(self, file: _AheadFile) -> None:
+    def _release(self, file: AheadFile) -> None:
         # A rename keeps the time of the writing, and Spark takes files in the order of their modification
         # times, of which it sees milliseconds: each file gets its release time, and a millisecond of its own.
         self._modified_ns = max(time.time_ns(), (self._modified_ns // 1_000_000 + 1) * 1_000_000)
@@ -295,95 +273,6 @@ class _Drive:
                 "workload": str(self._workload.folder.resolve()),
                 **facts,
             },
-        )
-
-
-class _Encoder:
-    """The thread that merges and encodes ahead; leaving the context ends it, and leaves its files there."""
-
-    def __init__(
-        self, workload: Workload, folder: Path, *, origin: int, group: int, files_ahead: int
-    ) -> None:
-        self._workload = workload
-        self._folder = folder
-        self._origin = origin
-        self._group = group
-        self._files: queue.Queue[_AheadFile | Exception | None] = queue.Queue(files_ahead)
-        self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="encoder", daemon=True)
-
-    def __enter__(self) -> None:
-        self._thread.start()
-
-    def __exit__(self, *_: object) -> None:
-        self._stop.set()
-        self._thread.join()
-
-    @property
-    def is_ahead(self) -> bool:
-        """Whether it has encoded as far ahead as it may, or all there is."""
-        return self._files.full() or not self._thread.is_alive()
-
-    def next_file(self, timeout: float) -> _AheadFile | None:
-        """The next file in time, None at the end; raises `queue.Empty`, or what made the encoding fail."""
-        file = self._files.get(timeout=timeout)
-        if isinstance(file, Exception):
-            raise file
-        return file
-
-    def _run(self) -> None:
-        last: Exception | None = None
-        try:
-            for file in self._encode():
-                if not self._put(file):
-                    return
-        except OSError as refused:
-            last = UserError(f"{self._folder.parent} cannot be written: {refused.strerror or refused}")
-        except Exception as failure:
-            last = failure
-        self._put(last)
-
-    def _put(self, file: _AheadFile | Exception | None) -> bool:
-        while not self._stop.is_set():
-            try:
-                self._files.put(file, timeout=_STOP_POLL)
-                return True
-            except queue.Full:
-                continue
-        return False
-
-    def _encode(self) -> Iterator[_AheadFile]:
-        """Cut the stream into files: of a minute in the past, of one release from then on."""
-        batches: list[pa.RecordBatch] = []
-        times: list[int] = []
-        rows = 0
-        for second in read_seconds(self._workload.parts, self._workload.format):
-            if times and (rows >= _FILE_ROWS or self._file_of(second.time) != self._file_of(times[0])):
-                yield self._write(batches, times)
-                batches, times, rows = [], [], 0
-            batches += second.batches
-            times.append(second.time)
-            rows += sum(batch.num_rows for batch in second.batches)
-        if times:
-            yield self._write(batches, times)
-
-    def _file_of(self, second: int) -> tuple[bool, int]:
-        if second < self._origin:
-            return (False, second // 60)
-        return (True, (second - self._origin) // self._group)
-
-    def _write(self, batches: list[pa.RecordBatch], times: list[int]) -> _AheadFile:
-        path = self._folder / f"{times[0]:012d}.parquet"
-        table = pa.Table.from_batches(batches)
-        # Of the encodings that Spark reads with its vectorised reader, the fastest both to write and to read.
-        pq.write_table(table, path, compression="lz4", use_dictionary=False, write_statistics=False)
-        return _AheadFile(
-            path=path,
-            first=times[0],
-            last=times[-1],
-            seconds=len(times),
-            tuples=table.num_rows,
-            past=times[0] < self._origin,
         )
 
 

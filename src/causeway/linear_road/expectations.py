@@ -95,7 +95,8 @@ class Traffic:
     reports_per_phase: Sequence[int]
     """Reports at each second modulo 30."""
     last_second: int
-    expressways: int
+    directions: int
+    """Directions of expressways that were reported from."""
     vehicles: int
     trips: int
     vehicles_with_several_trips: int
@@ -150,7 +151,8 @@ def travel_law(expressways: float) -> TravelLaw:
     """Shares of entry and exit segments by section 3.1.1, for the directions that L expressways have.
 
     The entry is uniform, the exit N(50, 20) cut to the expressway and another segment than the entry. A
-    half expressway keeps the trips that go east, so that its exits lie further east and its entries west.
+    half expressway keeps the trips that go east, so that its exits lie further east and its entries west;
+    beside whole ones, as in L = 1.5, its trips weigh half as much as those of one.
     """
     density = [
         math.exp(-(((x - road.DOWNTOWN_SEGMENT) / road.EXIT_SEGMENT_DEVIATION) ** 2) / 2)
@@ -224,12 +226,13 @@ class _Ledger:
         """Judge only a run of three hours; of another, show what it has."""
         self._enter(name, value, expected if self._full else "—", holds if self._full else None, show)
 
-    def _near(self, name: str, each: float, tolerance: float, *values: int, judged: bool) -> None:
-        """Every value within the tolerance of `each` for every expressway."""
-        target, allowed = each * self._expressways, tolerance * self._expressways
-        holds = all(abs(value - target) <= allowed for value in values)
+    def _near(self, name: str, each: float, *values: int, judged: bool, allowed: float | None = None) -> None:
+        """Every value within `allowed` (a tenth where not given) of `each` for every expressway."""
+        target, margin = each * self._expressways, (allowed or TOLERANCE * each) * self._expressways
+        holds = all(abs(value - target) <= margin for value in values)
         measured = " to ".join(_count(value) for value in sorted({min(values), max(values)}))
-        expected = f"{_count(target)} ± {_count(allowed)}" if judged else "—"
+        shown = _count(margin) if allowed else f"{TOLERANCE:.0%}"
+        expected = f"{_count(target)} ± {shown}" if judged else "—"
         self._enter(name, min(values), expected, holds if judged else None, lambda _: measured)
 
     def _none(self, name: str, value: int) -> None:
@@ -239,39 +242,42 @@ class _Ledger:
         self._group = "Volume"
         traffic = self._traffic
         minutes = traffic.reports_per_minute or [0]
-        last = f"reports in each of the last {LAST_MINUTES} minutes"
-        for name, each, tolerance, values, judged in (
-            ("position reports", REPORTS, TOLERANCE * REPORTS, [traffic.reports], self._full),
-            ("reports in the first minute", FIRST_MINUTE, FIRST_MINUTE_TOLERANCE, minutes[:1], True),
-            (last, LAST_MINUTE, TOLERANCE * LAST_MINUTE, minutes[-LAST_MINUTES:], self._full),
-        ):
-            self._near(name, each, tolerance, *values, judged=judged)
+        last = minutes[-LAST_MINUTES:]
+        self._near("position reports", REPORTS, traffic.reports, judged=self._full)
+        # A slice of some seconds has no whole minute.
+        whole = traffic.last_second >= 59
+        self._near(
+            "in the first minute", FIRST_MINUTE, minutes[0], judged=whole, allowed=FIRST_MINUTE_TOLERANCE
+        )
+        self._near(f"in each of last {LAST_MINUTES} minutes", LAST_MINUTE, *last, judged=self._full)
         end = self._minutes * 60
         self._enter("second of the last report", traffic.last_second, f"< {end:,}", traffic.last_second < end)
-        roads = math.ceil(self._expressways)
-        self._enter("expressways in use", traffic.expressways, _count(roads), traffic.expressways == roads)
+        directions = math.ceil(2 * self._expressways)
+        self._enter(
+            "directions in use", traffic.directions, _count(directions), traffic.directions == directions
+        )
 
     def vehicles(self) -> None:
         self._group = "Vehicles"
         traffic = self._traffic
-        self._near("vehicles", VEHICLES, TOLERANCE * VEHICLES, traffic.vehicles, judged=self._full)
+        self._near("vehicles", VEHICLES, traffic.vehicles, judged=self._full)
         self._enter("trips", traffic.trips, "—", None)
         trips, roads = traffic.vehicles_with_several_trips, traffic.vehicles_on_several_expressways
-        self._when_full("vehicles with several trips", trips, "some", trips > 0)
+        self._when_full("vehicles on several trips", trips, "some", trips > 0)
         if self._expressways > 1:
-            self._when_full("vehicles on several expressways", roads, "some", roads > 0)
-        self._none("reports of a vehicle in two places at once", traffic.two_at_once)
+            self._when_full("vehicles on several roads", roads, "some", roads > 0)
+        self._none("in two places at once", traffic.two_at_once)
 
     def reports(self) -> None:
         self._group = "Reports"
         traffic = self._traffic
-        self._none("tuples with a field outside its domain", traffic.outside_domain)
-        self._none("reports whose segment is not Pos div 5280", traffic.wrong_segment)
-        self._none(f"reports less than {road.REPORT_INTERVAL} s after the last", traffic.too_soon)
-        self._none("vehicles lost before the exit lane, back later", traffic.vanished)
+        self._none("tuples out of domain", traffic.outside_domain)
+        self._none("Seg is not Pos div 5280", traffic.wrong_segment)
+        self._none(f"reports under {road.REPORT_INTERVAL} s apart", traffic.too_soon)
+        self._none("vehicles lost on the road", traffic.vanished)
         # A vehicle keeps its phase, so that the draws are trips; as they differ in length, half as much more.
         self._spread(
-            "staggering: a second's largest deviation from 1/30",
+            "stagger: largest deviation",
             _largest_deviation(traffic.reports_per_phase, [1 / road.REPORT_INTERVAL] * road.REPORT_INTERVAL),
             1.5 * _by_chance(1 / road.REPORT_INTERVAL, traffic.trips),
         )
@@ -285,11 +291,11 @@ class _Ledger:
         self._group = "Journeys"
         traffic = self._traffic
         law = travel_law(self._expressways)
-        self._all("trips that begin in the entry lane", traffic.trips_entered, traffic.trips_to_enter)
-        self._all("ended trips that end in the exit lane", traffic.trips_exited, traffic.trips_to_exit)
+        self._all("trips begun in entry lane", traffic.trips_entered, traffic.trips_to_enter)
+        self._all("trips ended in exit lane", traffic.trips_exited, traffic.trips_to_exit)
         entries = _binned(traffic.entries_per_segment)
         self._spread(
-            "entries: largest deviation of ten segments from the law",
+            "entries: largest deviation",
             _largest_deviation(entries, _binned(law.entries)),
             _by_chance(1 / ENTRY_BINS, int(sum(entries))),
         )
@@ -299,12 +305,12 @@ class _Ledger:
             self._moment("mean", mean, mean_by_law, TOLERANCE)
             self._moment("deviation", deviation, deviation_by_law, DEVIATION_TOLERANCE)
         self._enter("finished trips", finished, "—", None)
-        self._none("moves to another than the next segment", traffic.out_of_sequence)
-        self._none("moves against the direction of travel", traffic.backwards)
-        self._none("moves back onto a ramp, or off the exit ramp", traffic.wrong_ramp)
+        self._none("moves that skip a segment", traffic.out_of_sequence)
+        self._none("moves the wrong way", traffic.backwards)
+        self._none("moves back over a ramp", traffic.wrong_ramp)
 
     def _moment(self, name: str, value: float, target: float, tolerance: float) -> None:
-        name = f"exit segments of finished trips: {name}"
+        name = f"exit segments: {name}"
         holds = abs(value - target) <= tolerance * target
         self._when_full(name, value, f"{target:.1f} ± {tolerance:.0%}", holds, _tenths)
 
@@ -321,9 +327,9 @@ class _Ledger:
         self._enter("top speed", top, f"≤ {road.MAX_SPEED} mph", top <= road.MAX_SPEED)
         self._enter("lowest speed", lowest, "≥ 0 mph", lowest >= 0)
         self._enter("top speed on ramps", ramp, f"≤ {RAMP_SPEED} mph", ramp <= RAMP_SPEED)
-        self._slower(f"mean speed with more than {DENSE} vehicles", traffic.dense_speed, traffic.sparse_speed)
-        self._slower("mean speed in accidents' segments", traffic.accident_speed, traffic.mean_speed)
-        self._when_full("congested segments and minutes", traffic.congested, "some", traffic.congested > 0)
+        self._slower("mean speed where dense", traffic.dense_speed, traffic.sparse_speed)
+        self._slower("mean speed at accidents", traffic.accident_speed, traffic.mean_speed)
+        self._when_full("congested segment-minutes", traffic.congested, "some", traffic.congested > 0)
 
     def _slower(self, name: str, speed: float | None, than: float | None) -> None:
         if speed is None or than is None:
@@ -346,7 +352,7 @@ class _Ledger:
         # Where a vehicle is, is known only every 30 s.
         holds = all(shortest - road.REPORT_INTERVAL <= n <= longest + road.REPORT_INTERVAL for n in lengths)
         self._enter(
-            "minutes from detection to clearing",
+            "minutes until cleared",
             min(lengths) / 60 if lengths else None,
             "10 to 20 (± 30 s)",
             holds if lengths else None,
@@ -361,15 +367,18 @@ class _Ledger:
         self._share("requests per report", requests, traffic.reports, REQUEST_SHARE)
         for number, share in REQUEST_TYPE_SHARES.items():
             self._share(f"type {number}", traffic.requests_per_type.get(number, 0), requests, share)
-        self._none("requests that cannot be answered", traffic.requests_unanswerable)
+        self._none("unanswerable requests", traffic.requests_unanswerable)
         self._none("requests that share a QID", traffic.requests_sharing_a_number)
-        self._none("requests without a report of that second", traffic.requests_without_report)
+        self._none("requests without a report", traffic.requests_without_report)
 
     def _share(self, name: str, those: int, of: int, target: float) -> None:
         share = those / of if of else None
         allowed = max(TOLERANCE, _by_chance(target, of))
         expected = f"{target:.0%} ± {allowed:.0%} of it" if allowed < 1 else f"{target:.0%}"
         holds = None if share is None else abs(share - target) <= allowed * target
+        if holds and allowed >= 1:
+            # Too few to tell.
+            holds = None
         self._enter(name, share, expected, holds, _percent)
 
     def answers(self) -> None:
@@ -380,7 +389,7 @@ class _Ledger:
         ):
             target = each * self._expressways
             holds = target / ANSWERS_FACTOR <= value <= target * ANSWERS_FACTOR
-            self._when_full(name, value, f"{_count(target)} within a factor of {ANSWERS_FACTOR}", holds)
+            self._when_full(name, value, f"{_count(target)} factor {ANSWERS_FACTOR}", holds)
 
 
 def _binned(segments: Sequence[float]) -> list[float]:

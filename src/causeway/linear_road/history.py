@@ -19,6 +19,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
+from math import ceil, floor
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, get_args
 
@@ -44,6 +45,8 @@ HistoryFormat = Literal["parquet", "csv"]
 _TOLL_FILES = 4
 _SEGMENT_FILES = 10
 
+_DIRECTION_COLUMNS = ("least_dir", "largest_dir")
+
 _FLAT_FILES = {"toll_history": "TollHistory.csv", "segment_history": "SegmentHistory.csv"}
 
 
@@ -54,6 +57,15 @@ class HistoryCounts:
     toll_history: int
     segment_history: int
     seconds: float
+
+
+@dataclass(frozen=True)
+class _Expressway:
+    """What the stream shows of an expressway: who drives there, which ways, and where the first is noted."""
+
+    vehicles: int
+    directions: frozenset[int]
+    folder: Path
 
 
 @dataclass(frozen=True)
@@ -77,8 +89,11 @@ def generate_history(
     """Write the history of the workload's vehicles and expressways under `workload.history`.
 
     It is written beside that folder and takes its place once complete: an earlier history stays until then,
-    and stays for good if this one fails. Less than the benchmark's `days` is for trials: the last ones come
-    out as they would among all.
+    and stays for good if this one fails (after a kill in the moment of the exchange, the next call brings it
+    back). Less than the benchmark's `days` is for trials: the last ones come out as they would among all.
+
+    SegmentHistory has the directions that a generated workload's L gives its expressways, whether or not
+    anybody drove there, and those that the position reports of an imported one show.
     """
     if output_format not in get_args(HistoryFormat):
         raise UserError(f"a history is written as parquet or csv, not as {output_format!r}")
@@ -87,9 +102,10 @@ def generate_history(
     started = time.monotonic()
     home = workload.folder.resolve()
     try:
+        _undo_broken_exchange(home / workload.history.name)
         with _empty_folder(home / ".history-new") as fresh, _empty_folder(home / ".history-parts") as parts:
-            vehicles = _write_vehicles(spark, workload, parts / "vehicles")
-            pieces = _pieces(spark, workload, vehicles, seed, days)
+            seen = _write_vehicles(spark, workload, parts / "vehicles")
+            pieces = _pieces(spark, workload, seen, seed, days)
             _write(spark, pieces, parts, fresh, output_format)
             rows = {
                 table: sum(piece.rows for piece in pieces if piece.table == table) for table in _FLAT_FILES
@@ -103,14 +119,21 @@ def generate_history(
 
 
 def used_expressways(spark: SparkSession, workload: Workload) -> DataFrame:
-    """The distinct (VID, XWay) of the stream's position reports."""
+    """The distinct (VID, XWay) of the stream's position reports, with `least_dir` and `largest_dir`."""
+    from pyspark.sql import functions
+
     paths = [_literally(part) for part in workload.parts]
     if workload.format == "csv":
         stream = spark.read.csv(paths, schema=INPUT_DDL, mode="FAILFAST")
     else:
         stream = spark.read.schema(INPUT_DDL).parquet(*paths)
     reports = stream.where(f"Type = {TupleType.POSITION_REPORT.value}")
-    return reports.select("VID", "XWay").distinct()
+    return reports.groupBy("VID", "XWay").agg(
+        *(
+            extreme("Dir").alias(name)
+            for extreme, name in zip((functions.min, functions.max), _DIRECTION_COLUMNS, strict=True)
+        )
+    )
 
 
 def expressway_files(table: Path, xway: int) -> list[Path]:
@@ -118,29 +141,40 @@ def expressway_files(table: Path, xway: int) -> list[Path]:
     return sorted(table.glob(f"xway-{xway:05d}-*.parquet"))
 
 
-def _write_vehicles(spark: SparkSession, workload: Workload, folder: Path) -> dict[int, tuple[Path, int]]:
-    """Write each expressway's vehicles apart, and return where and how many, by expressway.
+def _write_vehicles(spark: SparkSession, workload: Workload, folder: Path) -> dict[int, _Expressway]:
+    """Write each expressway's vehicles apart, and return what there is of each, by expressway.
 
     The stream is thus read once, whatever the number of expressways.
     """
     from py4j.protocol import Py4JError  # type: ignore[import-untyped]
     from pyspark.errors import PySparkException
 
-    used = used_expressways(spark, workload).selectExpr("VID", "XWay", "XWay AS expressway")
+    used = used_expressways(spark, workload).selectExpr("*", "XWay AS expressway")
     try:
         used.repartition("XWay").write.partitionBy("expressway").parquet(str(folder))
     except (PySparkException, Py4JError) as failure:
         raise _unreadable(workload, str(failure)) from failure
-    vehicles = {}
-    for expressway in folder.glob("expressway=*"):
-        files = expressway.glob("*.parquet")
-        vehicles[int(expressway.name.partition("=")[2])] = (
-            expressway,
-            sum(pq.read_metadata(file).num_rows for file in files),
-        )
-    if not vehicles:
+    seen = {
+        int(expressway.name.partition("=")[2]): _seen_in(expressway)
+        for expressway in folder.glob("expressway=*")
+    }
+    if not seen:
         raise UserError(f"{workload.stream} has no position reports, and so no vehicles to have a history")
-    return dict(sorted(vehicles.items()))
+    return seen
+
+
+def _seen_in(folder: Path) -> _Expressway:
+    """Tell from the footers of an expressway's files; a direction is the least or the largest of two."""
+    vehicles = 0
+    directions: set[int] = set()
+    for file in folder.glob("*.parquet"):
+        footer = pq.read_metadata(file)
+        vehicles += footer.num_rows
+        columns = [footer.schema.to_arrow_schema().get_field_index(name) for name in _DIRECTION_COLUMNS]
+        for group in range(footer.num_row_groups):
+            least, largest = (footer.row_group(group).column(column).statistics for column in columns)
+            directions |= {least.min, largest.max}
+    return _Expressway(vehicles, frozenset(directions), folder)
 
 
 def _unreadable(workload: Workload, trace: str) -> UserError:
@@ -153,23 +187,39 @@ def _unreadable(workload: Workload, trace: str) -> UserError:
 
 
 def _pieces(
-    spark: SparkSession, workload: Workload, vehicles: Mapping[int, tuple[Path, int]], seed: int, days: int
+    spark: SparkSession, workload: Workload, seen: Mapping[int, _Expressway], seed: int, days: int
 ) -> list[_Piece]:
-    directions = (EAST,) if workload.expressways == 0.5 else (EAST, WEST)
-
     def tolls(folder: Path) -> DataFrame:
         on_expressway = spark.read.schema("VID INT, XWay INT").parquet(_literally(folder))
         in_order = on_expressway.repartitionByRange(_TOLL_FILES, "VID").sortWithinPartitions("VID")
         return toll_history(in_order, seed=seed, days=days)
 
-    def segments(xway: int) -> DataFrame:
+    def segments(xway: int, directions: Sequence[int]) -> DataFrame:
         return segment_history(spark, xway, directions, seed=seed, days=days, partitions=_SEGMENT_FILES)
 
-    per_expressway = days * MINUTES * len(directions) * SEGMENTS
     return [
-        _Piece("toll_history", xway, count * days, partial(tolls, folder))
-        for xway, (folder, count) in vehicles.items()
-    ] + [_Piece("segment_history", xway, per_expressway, partial(segments, xway)) for xway in vehicles]
+        _Piece("toll_history", xway, expressway.vehicles * days, partial(tolls, expressway.folder))
+        for xway, expressway in sorted(seen.items())
+    ] + [
+        _Piece(
+            "segment_history",
+            xway,
+            days * MINUTES * len(directions) * SEGMENTS,
+            partial(segments, xway, sorted(directions)),
+        )
+        for xway, directions in sorted(_directions(workload, seen).items())
+    ]
+
+
+def _directions(workload: Workload, seen: Mapping[int, _Expressway]) -> dict[int, frozenset[int]]:
+    """The directions of each of the workload's expressways: L = 1.5 is two ways, and one more eastward."""
+    directions = {xway: expressway.directions for xway, expressway in seen.items()}
+    if workload.source == "generated":
+        # Where little traffic was simulated, a road may be there on which nobody drove.
+        for xway in range(ceil(workload.expressways)):
+            ways = (EAST, WEST) if xway < floor(workload.expressways) else (EAST,)
+            directions[xway] = directions.get(xway, frozenset()).union(ways)
+    return directions
 
 
 def _write(
@@ -239,10 +289,23 @@ def _put_in_place(fresh: Path, place: Path) -> None:
     if not place.exists():
         fresh.rename(place)
         return
-    with _empty_folder(fresh.with_name(".history-old")) as old:
+    with _empty_folder(_folder_of_old(place)) as old:
         place.rename(old / place.name)
         try:
             fresh.rename(place)
         except OSError:
             (old / place.name).rename(place)
             raise
+
+
+def _undo_broken_exchange(place: Path) -> None:
+    """After a kill between the two renames, put the earlier history back; after a later one, remove it."""
+    old = _folder_of_old(place)
+    if (old / place.name).exists() and not place.exists():
+        (old / place.name).rename(place)
+    if old.exists():
+        shutil.rmtree(old)
+
+
+def _folder_of_old(place: Path) -> Path:
+    return place.with_name(f".{place.name}-old")

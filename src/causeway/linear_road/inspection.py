@@ -10,14 +10,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict, dataclass
-from enum import IntFlag
 from math import ceil, floor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from causeway.linear_road import expressway as road
+from causeway.linear_road import inspection_questions as questions
 from causeway.linear_road.expectations import DENSE, SPARSE, Accident, Figure, Traffic, Verdict, judge
+from causeway.linear_road.inspection_questions import SINGLE, Mark
 from causeway.linear_road.tuples import INPUT_DDL
 from causeway.linear_road.workload import Workload, write_json
 
@@ -26,7 +28,11 @@ if TYPE_CHECKING:
 
 __all__ = ["Inspection", "Minute", "inspect_workload", "write_figures"]
 
-_REPORTS_PER_TASK = 2_000_000
+_TUPLES_PER_TASK = 1_000_000
+_BYTES_PER_TUPLE = {"parquet": 6, "csv": 45}
+_MOST_EXPRESSWAYS = 1 << 24
+"""As many as the packed report has bits for."""
+_QUESTIONS_AT_A_TIME = 4
 # So many (vehicle, second) keys are some 60 MB in memory; beyond, a sort is safer.
 _BROADCAST_REQUESTS = 2_000_000
 
@@ -46,6 +52,8 @@ class Minute:
 class Inspection:
     """What was measured, and what became of every promise."""
 
+    folder: Path
+    """The workload's."""
     source: Literal["generated", "imported"]
     expressways: float
     minutes: int
@@ -59,210 +67,17 @@ class Inspection:
         return all(figure.verdict is not Verdict.OUT for figure in self.figures)
 
 
-class _Mark(IntFlag):
-    STARTS = 1
-    ENDS = 2
-    AT_REST = 4
-    TOO_SOON = 8
-    VANISHED = 16
-    TWO_AT_ONCE = 32
-    OUT_OF_SEQUENCE = 64
-    BACKWARDS = 128
-    WRONG_RAMP = 256
-
-
-_SINGLE = _Mark.STARTS | _Mark.ENDS | _Mark.AT_REST
-
-_SCAN = """
-SELECT Type, pmod(Time, 30) AS phase, count(*) AS tuples,
-       min(Time) AS first_second, max(Time) AS last_second,
-       max(Spd) AS top_speed, min(Spd) AS lowest_speed,
-       max(CASE WHEN Lane IN (0, 4) THEN Spd END) AS top_ramp_speed,
-       count_if(Type = 0 AND coalesce(Seg <> Pos div 5280, true)) AS wrong_segment,
-       count_if(coalesce(CASE Type WHEN 0 THEN NOT in_domain
-                                   WHEN 2 THEN false WHEN 3 THEN false WHEN 4 THEN false END, true)
-       ) AS outside_domain,
-       count_if(NOT coalesce(CASE Type
-           WHEN 0 THEN true
-           WHEN 2 THEN QID >= 0
-           WHEN 3 THEN QID >= 0 AND Day BETWEEN 1 AND 70 AND XWay >= 0 AND XWay < {roads}
-           WHEN 4 THEN QID >= 0 AND Sinit BETWEEN 0 AND 99 AND Send BETWEEN 0 AND 99
-                       AND DOW BETWEEN 1 AND 7 AND TOD BETWEEN 1 AND 1440 AND XWay >= 0 AND XWay < {roads}
-           ELSE true END, false)) AS unanswerable
-FROM {stream} GROUP BY ALL
-"""
-
-# A report in one number, so that little is moved and sorted. From the high bits down: expressway,
-# direction, segment, lane, position, speed. `>> 38` is the road, `>> 31` the segment, `>> 8` the place.
-_PACKED = """
-SELECT VID, Time,
-       CAST(XWay AS BIGINT) << 39 | CAST(Dir AS BIGINT) << 38 | CAST(Seg AS BIGINT) << 31
-       | CAST(Lane AS BIGINT) << 28 | CAST(Pos AS BIGINT) << 8 | greatest(0, least(255, Spd)) AS report
-FROM {stream} WHERE Type = 0 AND in_domain
-"""
-
-_MARKED = """
-WITH neighbours AS (
-    SELECT *,
-           lag(Time) OVER vehicle AS time_before, lag(report) OVER vehicle AS before,
-           lead(Time) OVER vehicle AS time_after, lead(report) OVER vehicle AS after
-    FROM {reports} WINDOW vehicle AS (PARTITION BY VID ORDER BY Time, report)
-), fields AS (
-    SELECT *,
-           CAST(report & 255 AS INT) AS speed, CAST(before & 255 AS INT) AS speed_before,
-           CAST(report >> 28 & 7 AS INT) AS lane, CAST(before >> 28 & 7 AS INT) AS lane_before,
-           coalesce(time_before = Time - 30, false) AS follows,
-           report >> 38 = before >> 38 AS same_road,
-           IF((report >> 38 & 1) = 0, 1, -1) * ((report >> 31 & 127) - (before >> 31 & 127)) AS segments_on,
-           IF((report >> 38 & 1) = 0, 1, -1) * ((report >> 8 & 1048575) - (before >> 8 & 1048575)) AS feet_on,
-           coalesce(report >> 31 = before >> 31 AND Time div 60 = time_before div 60, false) AS again
-    FROM neighbours
-), marked AS (
-    SELECT *,
-           IF(follows, 0, {STARTS})
-           | IF(coalesce(time_after = Time + 30, false), 0, {ENDS})
-           | IF(follows AND report >> 8 = before >> 8, {AT_REST}, 0)
-           | IF(coalesce(Time - time_before < 30, false), {TOO_SOON}, 0)
-           | IF(coalesce(Time - time_before > 30 AND lane_before <> 4, false), {VANISHED}, 0)
-           | IF(coalesce(Time = time_before, false)
-                OR coalesce(NOT same_road AND before >> 38 = after >> 38
-                            AND time_after - time_before = 30, false), {TWO_AT_ONCE}, 0)
-           | IF(follows AND NOT (same_road AND segments_on IN (0, 1)), {OUT_OF_SEQUENCE}, 0)
-           | IF(follows AND same_road AND feet_on < 0, {BACKWARDS}, 0)
-           | IF(follows AND (lane = 0 AND lane_before <> 0
-                             OR lane <> 4 AND lane_before = 4), {WRONG_RAMP}, 0) AS marks
-    FROM fields
-)
-SELECT report >> 31 AS segment, Time div 60 + 1 AS minute, marks,
-       IF(marks & {SINGLE} <> 0, VID, NULL) AS VID,
-       IF(marks & {SINGLE} <> 0, Time, NULL) AS Time,
-       IF(marks & {SINGLE} <> 0, report >> 8, NULL) AS place,
-       IF(marks & {AT_REST} <> 0, least(Time + 30, time_after), NULL) AS until,
-       count(*) AS reports,
-       sum(speed) AS speeds,
-       -- A vehicle reports at most twice from a segment in a minute; twice the mean is then the sum.
-       count_if(NOT again) AS cars,
-       sum(IF(again, speed - speed_before, 2 * speed)) AS twice_car_speeds,
-       count_if(lane <> 4 AND (NOT follows OR segments_on <> 0)) AS toll_notifications
-FROM marked GROUP BY 1, 2, 3, 4, 5, 6, 7
-"""
-
-_CELLS = """
-SELECT segment, minute, sum(reports) AS reports, sum(speeds) AS speeds, sum(cars) AS cars,
-       sum(twice_car_speeds) / 2 / sum(cars) AS mean_speed, sum(toll_notifications) AS toll_notifications
-FROM {marked} GROUP BY 1, 2
-"""
-
-_VEHICLES = """
-SELECT count(*) AS vehicles, coalesce(sum(trips), 0) AS trips,
-       count_if(trips > 1) AS vehicles_with_several_trips,
-       count_if(several_roads) AS vehicles_on_several_expressways
-FROM (SELECT count(*) AS trips, min(segment >> 8) <> max(segment >> 8) AS several_roads
-      FROM {marked} WHERE marks & {STARTS} <> 0 GROUP BY VID)
-"""
-
-_FAULTS = "SELECT marks, sum(reports) AS reports FROM {marked} GROUP BY marks"
-
-_TRIP_ENDS = """
-SELECT CAST(segment & 127 AS INT) AS segment,
-       count_if(starts AND inside) AS to_enter, count_if(starts AND inside AND lane = 0) AS entered,
-       count_if(ends AND Time <= {last} - 30) AS to_exit,
-       count_if(ends AND Time <= {last} - 30 AND lane = 4) AS exited,
-       count_if(starts AND lane = 0) AS entries, count_if(ends AND lane = 4) AS exits
-FROM (SELECT *, marks & {STARTS} <> 0 AS starts, marks & {ENDS} <> 0 AS ends, place >> 20 & 7 AS lane,
-             Time >= {first_whole} AS inside
-      FROM {marked} WHERE marks & ({STARTS} | {ENDS}) <> 0)
-GROUP BY 1
-"""
-
-# At rest is a report from where the one before was: the third of them in a row is the fourth report there.
-_ACCIDENTS = """
-WITH numbered AS (
-    SELECT VID, place, Time, until,
-           Time - 30 * row_number() OVER (PARTITION BY VID, place ORDER BY Time) AS run
-    FROM {marked} WHERE marks & {AT_REST} <> 0 AND (place >> 20 & 7) BETWEEN 1 AND 3
-), stops AS (
-    SELECT place, min(Time) + 60 AS since, max(until) AS until
-    FROM numbered GROUP BY VID, place, run HAVING count(*) >= 3
-), changes AS (
-    SELECT place, second, sum(change) AS change
-    FROM (SELECT place, since AS second, 1 AS change FROM stops
-          UNION ALL SELECT place, until, -1 FROM stops)
-    GROUP BY place, second
-), stopped AS (
-    SELECT place, second, sum(change) OVER (PARTITION BY place ORDER BY second) >= 2 AS accident FROM changes
-), turns AS (
-    SELECT *, coalesce(lag(accident) OVER (PARTITION BY place ORDER BY second), false) AS accident_before
-    FROM stopped
-), intervals AS (
-    SELECT place, accident, second AS detected,
-           lead(second) OVER (PARTITION BY place ORDER BY second) AS cleared
-    FROM turns WHERE accident <> accident_before
-)
-SELECT CAST(place >> 31 AS INT) AS expressway, CAST(place >> 30 & 1 AS INT) AS direction,
-       CAST(place >> 20 & 7 AS INT) AS lane, CAST(place >> 23 & 127 AS INT) AS segment,
-       CAST(place & 1048575 AS INT) AS position, detected, cleared, cleared > {last} AS standing
-FROM intervals WHERE accident
-"""
-
-_ACCIDENT_MINUTES = """
-SELECT DISTINCT CAST(expressway AS BIGINT) << 8 | direction << 7 | segment AS segment, minute FROM {accidents}
-LATERAL VIEW explode(sequence(detected div 60 + 1, (cleared - 1) div 60 + 1)) AS minute
-"""
-
-_ALERTS = """
-SELECT coalesce(sum(toll_notifications), 0) AS alerts FROM {cells} LEFT SEMI JOIN (
-    SELECT IF((segment >> 7 & 1) = 0, segment - away, segment + away) AS segment, minute + 1 AS minute
-    FROM {accident_minutes} LATERAL VIEW explode(sequence(0, 4)) AS away
-    WHERE (segment & 127) + IF((segment >> 7 & 1) = 0, -away, away) BETWEEN 0 AND 99
-) USING (segment, minute)
-"""
-
-_SPEEDS = """
-SELECT sum(speeds) / sum(reports) AS mean_speed,
-       avg(CASE WHEN cars > {DENSE} THEN mean_speed END) AS dense_speed,
-       avg(CASE WHEN cars < {SPARSE} THEN mean_speed END) AS sparse_speed,
-       sum(IF(accident, speeds, 0)) / nullif(sum(IF(accident, reports, 0)), 0) AS accident_speed,
-       count(DISTINCT segment >> 8) AS expressways,
-       coalesce(sum(toll_notifications), 0) AS toll_notifications
-FROM {cells} LEFT JOIN (SELECT *, true AS accident FROM {accident_minutes}) USING (segment, minute)
-"""
-
-_MINUTES = """
-WITH congested AS (
-    SELECT minute, count(*) AS congested FROM (
-        SELECT segment, minute + ago AS minute
-        FROM {cells} LATERAL VIEW explode(sequence(1, 5)) AS ago
-        GROUP BY 1, 2
-        HAVING floor(round(avg(mean_speed), 6)) < 40 AND max(IF(ago = 1, cars, 0)) > 50
-    ) GROUP BY minute
-)
-SELECT minute, reports, speeds, coalesce(congested, 0) AS congested
-FROM (SELECT minute, sum(reports) AS reports, sum(speeds) AS speeds FROM {cells} GROUP BY minute)
-FULL OUTER JOIN congested USING (minute)
-"""
-
-_ASKED = """
-SELECT shiftleft(CAST(VID AS BIGINT), 32) + Time AS moment, count(*) AS requests
-FROM {stream} WHERE Type IN (2, 3, 4) GROUP BY 1
-"""
-
-_ASKED_WITH_REPORT = """
-SELECT coalesce(sum(requests), 0) AS requests FROM (
-    SELECT DISTINCT moment, requests
-    FROM (SELECT shiftleft(CAST(VID AS BIGINT), 32) + Time AS moment FROM {stream} WHERE Type = 0)
-    JOIN {asked} USING (moment))
-"""
-
-_SHARED_NUMBERS = """
-SELECT count(*) - count(DISTINCT QID) AS requests FROM {stream} WHERE Type IN (2, 3, 4)
-"""
-
-
 def inspect_workload(spark: SparkSession, workload: Workload) -> Inspection:
     """Measure the workload's tuples and judge them; what its `workload.json` counts is not believed."""
-    traffic, series = _measure(spark, workload)
+    # Several questions at a time: most are so small that a core would wait for their planning.
+    pool = ThreadPoolExecutor(_QUESTIONS_AT_A_TIME)
+    try:
+        traffic, series = _measure(spark, workload, pool)
+    finally:
+        # Whoever breaks off need not wait for answers: the end of the session ends their jobs.
+        pool.shutdown(wait=False, cancel_futures=True)
     return Inspection(
+        folder=workload.folder,
         source=workload.source,
         expressways=workload.expressways,
         minutes=workload.minutes,
@@ -275,7 +90,7 @@ def inspect_workload(spark: SparkSession, workload: Workload) -> Inspection:
 def write_figures(inspection: Inspection, path: Path) -> None:
     """Write the figures and accidents as JSON, whole or not at all, for programs to read."""
     facts = asdict(inspection)
-    del facts["series"]
+    del facts["folder"], facts["series"]
     write_json(path, {"holds": inspection.holds} | facts)
 
 
@@ -285,68 +100,86 @@ def _read(spark: SparkSession, workload: Workload) -> DataFrame:
     paths = [re.sub(r"([\\*?\[\]{}])", r"\\\1", str(part.resolve())) for part in workload.parts]
     reader = spark.read.schema(INPUT_DDL)
     stream = reader.csv(paths) if workload.format == "csv" else reader.parquet(*paths)
+    if workload.source == "generated":
+        road_exists = f"""XWay BETWEEN 0 AND {ceil(workload.expressways) - 1}
+            AND Dir BETWEEN 0 AND IF(XWay < {floor(workload.expressways)}, 1, 0)"""
+    else:
+        # An imported file's L is taken from its reports, and its expressways have numbers of their own.
+        road_exists = f"XWay >= 0 AND XWay < {_MOST_EXPRESSWAYS} AND Dir IN (0, 1)"
     in_domain = f"""coalesce(
         Time >= 0 AND VID >= 0 AND Spd IS NOT NULL AND Lane BETWEEN {road.ENTRY_LANE} AND {road.EXIT_LANE}
         AND Seg BETWEEN 0 AND {road.SEGMENTS - 1} AND Pos BETWEEN 0 AND {road.FEET_PER_EXPRESSWAY - 1}
-        AND XWay BETWEEN 0 AND {ceil(workload.expressways) - 1}
-        AND Dir BETWEEN 0 AND IF(XWay < {floor(workload.expressways)}, 1, 0), false)"""
+        AND {road_exists}, false)"""
     return stream.selectExpr("*", f"{in_domain} AS in_domain")
 
 
-def _measure(spark: SparkSession, workload: Workload) -> tuple[Traffic, tuple[Minute, ...]]:
-    words: dict[str, Any] = {mark.name: mark.value for mark in _Mark if mark.name}
-    words |= {"SINGLE": _SINGLE.value, "DENSE": DENSE, "SPARSE": SPARSE, "roads": ceil(workload.expressways)}
+def _measure(
+    spark: SparkSession, workload: Workload, pool: ThreadPoolExecutor
+) -> tuple[Traffic, tuple[Minute, ...]]:
+    roads = ceil(workload.expressways) if workload.source == "generated" else _MOST_EXPRESSWAYS
+    words: dict[str, Any] = {mark.name: mark.value for mark in Mark if mark.name}
+    words |= {"SINGLE": SINGLE.value, "DENSE": DENSE, "SPARSE": SPARSE, "roads": roads}
 
     def ask(question: str, **of: Any) -> DataFrame:
         return spark.sql(question, **words, **of)
 
     stream = _read(spark, workload)
-    scan = ask(_SCAN, stream=stream).collect()
+
+    def answer(question: DataFrame) -> Future[list[Row]]:
+        return pool.submit(question.collect)
+
+    # A checkpoint rather than a cache, which the questions below were seen not to use: each ran the pass.
+    by_vehicle = ask(questions.PACKED, stream=stream).repartition(_tasks(spark, workload), "VID")
+    marking = pool.submit(ask(questions.MARKED, reports=by_vehicle).localCheckpoint)
+    scanning = answer(ask(questions.SCAN, stream=stream))
+    asked = ask(questions.ASKED, stream=stream)
+    scan = scanning.result()
+    requests = {kind: sum(row.tuples for row in scan if row.Type == kind) for kind in (2, 3, 4)}
+    if sum(requests.values()) <= _BROADCAST_REQUESTS:
+        asked = asked.hint("broadcast")
+    answering = answer(ask(questions.ASKED_WITH_REPORT, stream=stream, asked=asked))
+    sharing = answer(ask(questions.SHARED_NUMBERS, stream=stream))
+
     reported = [row for row in scan if row.Type == 0 and row.phase is not None]
     reports = sum(row.tuples for row in reported)
     last_second = max((row.last_second for row in reported), default=0)
     first_whole = 0
     if workload.source == "imported":
         first_whole = min((row.first_second for row in reported), default=0) + road.REPORT_INTERVAL
-    requests = {kind: sum(row.tuples for row in scan if row.Type == kind) for kind in (2, 3, 4)}
 
-    tasks = max(spark.sparkContext.defaultParallelism, reports // _REPORTS_PER_TASK)
-    by_vehicle = ask(_PACKED, stream=stream).repartition(tasks, "VID")
-    # A checkpoint rather than a cache, which the questions below were seen not to use: each ran the pass.
-    marked = ask(_MARKED, reports=by_vehicle).localCheckpoint()
-    cells = ask(_CELLS, marked=marked).localCheckpoint()
-    accidents = ask(_ACCIDENTS, marked=marked, last=last_second).localCheckpoint()
-    accident_minutes = ask(_ACCIDENT_MINUTES, accidents=accidents)
-    vehicles = _only(ask(_VEHICLES, marked=marked))
-    faults = ask(_FAULTS, marked=marked).collect()
-    ends = ask(_TRIP_ENDS, marked=marked, last=last_second, first_whole=first_whole).collect()
-    speeds = _only(ask(_SPEEDS, cells=cells, accident_minutes=accident_minutes))
-    alerts = _only(ask(_ALERTS, cells=cells, accident_minutes=accident_minutes)).alerts
-    series = _series(ask(_MINUTES, cells=cells).collect(), workload.minutes)
-    found = sorted(accidents.collect(), key=lambda row: (row.detected, *row))
+    marked = marking.result()
+    finding = pool.submit(ask(questions.ACCIDENTS, marked=marked, last=last_second).localCheckpoint)
+    counting = answer(ask(questions.VEHICLES, marked=marked))
+    faulting = answer(ask(questions.FAULTS, marked=marked))
+    ending = answer(ask(questions.TRIP_ENDS, marked=marked, last=last_second, first_whole=first_whole))
+    cells = ask(questions.CELLS, marked=marked).localCheckpoint()
+    by_minute = answer(ask(questions.MINUTES, cells=cells))
+    accidents = finding.result()
+    found = answer(accidents)
+    accident_minutes = ask(questions.ACCIDENT_MINUTES, accidents=accidents)
+    speeding = answer(ask(questions.SPEEDS, cells=cells, accident_minutes=accident_minutes))
+    alerting = answer(ask(questions.ALERTS, cells=cells, accident_minutes=accident_minutes))
 
+    series = _series(by_minute.result(), workload.minutes)
+    faults, ends = faulting.result(), ending.result()
     faulty: dict[str, Any] = {
         mark.name.lower(): sum(row.reports for row in faults if row.marks & mark)
-        for mark in _Mark
-        if mark.name and not mark & _SINGLE
+        for mark in Mark
+        if mark.name and not mark & SINGLE
     }
 
     def per_segment(column: str) -> list[int]:
         counts = {row.segment: row[column] for row in ends}
         return [counts.get(segment, 0) for segment in range(road.SEGMENTS)]
 
-    asked = ask(_ASKED, stream=stream)
-    if sum(requests.values()) <= _BROADCAST_REQUESTS:
-        asked = asked.hint("broadcast")
-    with_report = _only(ask(_ASKED_WITH_REPORT, stream=stream, asked=asked)).requests
     per_phase = {row.phase: row.tuples for row in reported}
     return Traffic(
         reports=reports,
         reports_per_minute=[minute.reports for minute in series],
         reports_per_phase=[per_phase.get(phase, 0) for phase in range(road.REPORT_INTERVAL)],
         last_second=last_second,
-        **vehicles.asDict(),
-        **speeds.asDict(),
+        **counting.result()[0].asDict(),
+        **speeding.result()[0].asDict(),
         **faulty,
         outside_domain=sum(row.outside_domain for row in scan),
         wrong_segment=sum(row.wrong_segment for row in scan),
@@ -361,16 +194,20 @@ def _measure(spark: SparkSession, workload: Workload) -> tuple[Traffic, tuple[Mi
         exits_per_segment=per_segment("exits"),
         requests_per_type=requests,
         requests_unanswerable=sum(row.unanswerable for row in scan),
-        requests_sharing_a_number=_only(ask(_SHARED_NUMBERS, stream=stream)).requests,
-        requests_without_report=sum(requests.values()) - with_report,
-        accidents=[Accident(**row.asDict()) for row in found],
-        accident_alerts=alerts,
+        requests_sharing_a_number=sharing.result()[0].requests,
+        requests_without_report=sum(requests.values()) - answering.result()[0].requests,
+        accidents=[
+            Accident(**row.asDict()) for row in sorted(found.result(), key=lambda row: (row.detected, *row))
+        ],
+        accident_alerts=alerting.result()[0].alerts,
         congested=sum(minute.congested_segments for minute in series),
     ), series
 
 
-def _only(answer: DataFrame) -> Row:
-    return answer.collect()[0]
+def _tasks(spark: SparkSession, workload: Workload) -> int:
+    """Into how many tasks to cut the stream, as far as the size of its files tells how much there is."""
+    tuples = sum(part.stat().st_size for part in workload.parts) // _BYTES_PER_TUPLE[workload.format]
+    return max(spark.sparkContext.defaultParallelism, tuples // _TUPLES_PER_TASK)
 
 
 def _series(rows: Sequence[Row], minutes: int) -> tuple[Minute, ...]:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
+from rich import box
 from rich.table import Table
 from rich.text import Text
 
@@ -21,7 +22,7 @@ from causeway.linear_road.expectations import (
     Verdict,
 )
 from causeway.linear_road.expressway import EAST, SEGMENTS
-from causeway.linear_road.inspection import Inspection
+from causeway.linear_road.inspection import Inspection, write_figures
 
 __all__ = ["inspection_table", "write_traffic_page"]
 
@@ -46,23 +47,34 @@ td:nth-child(4) { white-space: nowrap; }
 
 
 def inspection_table(inspection: Inspection) -> Table:
-    """The figures, group by group."""
-    table = Table(title=_title(inspection), title_justify="left")
-    table.add_column("figure")
+    """The figures, group by group, in a table that fits 80 columns (up to L = 10)."""
+    table = Table(
+        title=_title(inspection),
+        title_justify="left",
+        box=box.SIMPLE_HEAD,
+        show_edge=False,
+        pad_edge=False,
+        collapse_padding=True,
+    )
+    table.add_column("figure", no_wrap=True)
     table.add_column("measured", justify="right")
     table.add_column("expected")
-    table.add_column("verdict")
+    table.add_column("", no_wrap=True)
     for group, figures in groupby(inspection.figures, key=lambda figure: figure.group):
-        table.add_section()
         table.add_row(Text(group, style="bold"))
         for figure in figures:
-            verdict = Text(figure.verdict.value, style=_TERMINAL_STYLE[figure.verdict])
+            judged = figure.verdict is not Verdict.NOT_JUDGED
+            verdict = Text(figure.verdict.value if judged else "—", style=_TERMINAL_STYLE[figure.verdict])
             table.add_row(f"  {figure.name}", figure.measured, figure.expected, verdict)
     return table
 
 
 def write_traffic_page(inspection: Inspection, path: Path) -> None:
-    """Write the plots and the figures as one HTML file that carries everything it needs."""
+    """Write the plots and the figures as one HTML file that carries everything it needs.
+
+    The figures for programs go beside it, under the same name as JSON.
+    """
+    write_figures(inspection, path.with_suffix(".json"))
     plots = _plots(inspection).to_html(
         full_html=False, include_plotlyjs=True, config={"displaylogo": False, "responsive": True}
     )
@@ -85,10 +97,10 @@ def write_traffic_page(inspection: Inspection, path: Path) -> None:
 
 
 def _title(inspection: Inspection) -> str:
-    roads = f"{inspection.expressways:g} expressway{'' if inspection.expressways == 1 else 's'}"
-    if inspection.expressways == 0.5:
-        roads = "half an expressway (east)"
-    return f"{roads}, {inspection.minutes} minutes, {inspection.source}"
+    return (
+        f"{inspection.folder}: L = {inspection.expressways:g}, {inspection.minutes} "
+        f"minute{'' if inspection.minutes == 1 else 's'}, {inspection.source}"
+    )
 
 
 def _figures_html(inspection: Inspection) -> str:
