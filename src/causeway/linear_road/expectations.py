@@ -131,11 +131,11 @@ class Traffic:
     accident_alerts: int
     mean_speed: float | None
     dense_speed: float | None
-    """Mean speed in segments and minutes with more than 150 vehicles."""
+    """Mean speed in the travel lanes of segments and minutes with more than 150 vehicles."""
     sparse_speed: float | None
     """The same with fewer than 50."""
     accident_speed: float | None
-    """The same in the segments of accidents while they stand."""
+    """Mean speed in the segments of accidents while they stand."""
     congested: int
     """Segments and minutes with Lav below 40 and more than 50 vehicles in the minute before."""
 

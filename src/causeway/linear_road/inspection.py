@@ -9,7 +9,7 @@ reports 30 s apart. Reports with a field outside its domain are counted as such 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from math import ceil, floor
@@ -22,6 +22,7 @@ from causeway.linear_road.expectations import DENSE, SPARSE, Accident, Figure, T
 from causeway.linear_road.inspection_questions import SINGLE, Mark
 from causeway.linear_road.tuples import INPUT_DDL
 from causeway.linear_road.workload import Workload, write_json
+from causeway.progress import watched
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Row, SparkSession
@@ -33,6 +34,7 @@ _BYTES_PER_TUPLE = {"parquet": 6, "csv": 45}
 _MOST_EXPRESSWAYS = 1 << 24
 """As many as the packed report has bits for."""
 _QUESTIONS_AT_A_TIME = 4
+_QUESTIONS = 12
 # So many (vehicle, second) keys are some 60 MB in memory; beyond, a sort is safer.
 _BROADCAST_REQUESTS = 2_000_000
 
@@ -71,8 +73,16 @@ def inspect_workload(spark: SparkSession, workload: Workload) -> Inspection:
     """Measure the workload's tuples and judge them; what its `workload.json` counts is not believed."""
     # Several questions at a time: most are so small that a core would wait for their planning.
     pool = ThreadPoolExecutor(_QUESTIONS_AT_A_TIME)
+    answered: list[Future[Any]] = []
+
+    def put(question: Callable[[], Any]) -> Future[Any]:
+        answer = pool.submit(question)
+        answer.add_done_callback(answered.append)
+        return answer
+
     try:
-        traffic, series = _measure(spark, workload, pool)
+        with watched("inspecting", _QUESTIONS, "questions", lambda: len(answered)):
+            traffic, series = _measure(spark, workload, put)
     finally:
         # Whoever breaks off need not wait for answers: the end of the session ends their jobs.
         pool.shutdown(wait=False, cancel_futures=True)
@@ -114,7 +124,7 @@ def _read(spark: SparkSession, workload: Workload) -> DataFrame:
 
 
 def _measure(
-    spark: SparkSession, workload: Workload, pool: ThreadPoolExecutor
+    spark: SparkSession, workload: Workload, put: Callable[[Callable[[], Any]], Future[Any]]
 ) -> tuple[Traffic, tuple[Minute, ...]]:
     roads = ceil(workload.expressways) if workload.source == "generated" else _MOST_EXPRESSWAYS
     words: dict[str, Any] = {mark.name: mark.value for mark in Mark if mark.name}
@@ -126,11 +136,11 @@ def _measure(
     stream = _read(spark, workload)
 
     def answer(question: DataFrame) -> Future[list[Row]]:
-        return pool.submit(question.collect)
+        return put(question.collect)
 
     # A checkpoint rather than a cache, which the questions below were seen not to use: each ran the pass.
     by_vehicle = ask(questions.PACKED, stream=stream).repartition(_tasks(spark, workload), "VID")
-    marking = pool.submit(ask(questions.MARKED, reports=by_vehicle).localCheckpoint)
+    marking = put(ask(questions.MARKED, reports=by_vehicle).localCheckpoint)
     scanning = answer(ask(questions.SCAN, stream=stream))
     asked = ask(questions.ASKED, stream=stream)
     scan = scanning.result()
@@ -148,7 +158,7 @@ def _measure(
         first_whole = min((row.first_second for row in reported), default=0) + road.REPORT_INTERVAL
 
     marked = marking.result()
-    finding = pool.submit(ask(questions.ACCIDENTS, marked=marked, last=last_second).localCheckpoint)
+    finding = put(ask(questions.ACCIDENTS, marked=marked, last=last_second).localCheckpoint)
     counting = answer(ask(questions.VEHICLES, marked=marked))
     faulting = answer(ask(questions.FAULTS, marked=marked))
     ending = answer(ask(questions.TRIP_ENDS, marked=marked, last=last_second, first_whole=first_whole))

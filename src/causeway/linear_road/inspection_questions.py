@@ -93,6 +93,8 @@ SELECT report >> 31 AS segment, Time div 60 + 1 AS minute, marks,
        IF(marks & {AT_REST} <> 0, least(Time + 30, time_after), NULL) AS until,
        count(*) AS reports,
        sum(speed) AS speeds,
+       count_if(lane BETWEEN 1 AND 3) AS travelling,
+       sum(IF(lane BETWEEN 1 AND 3, speed, 0)) AS travel_speeds,
        -- A vehicle reports at most twice from a segment in a minute; twice the mean is then the sum.
        count_if(NOT again) AS cars,
        sum(IF(again, speed - speed_before, 2 * speed)) AS twice_car_speeds,
@@ -102,6 +104,7 @@ FROM marked GROUP BY 1, 2, 3, 4, 5, 6, 7
 
 CELLS = """
 SELECT segment, minute, sum(reports) AS reports, sum(speeds) AS speeds, sum(cars) AS cars,
+       sum(travel_speeds) / nullif(sum(travelling), 0) AS travel_speed,
        sum(twice_car_speeds) / 2 / sum(cars) AS mean_speed, sum(toll_notifications) AS toll_notifications
 FROM {marked} GROUP BY 1, 2
 """
@@ -171,10 +174,11 @@ SELECT coalesce(sum(toll_notifications), 0) AS alerts FROM {cells} LEFT SEMI JOI
 ) USING (segment, minute)
 """
 
+# Ramps are slow whatever the density, and weigh most where few drive: only the travel lanes are compared.
 SPEEDS = """
 SELECT sum(speeds) / sum(reports) AS mean_speed,
-       avg(CASE WHEN cars > {DENSE} THEN mean_speed END) AS dense_speed,
-       avg(CASE WHEN cars < {SPARSE} THEN mean_speed END) AS sparse_speed,
+       avg(CASE WHEN cars > {DENSE} THEN travel_speed END) AS dense_speed,
+       avg(CASE WHEN cars < {SPARSE} THEN travel_speed END) AS sparse_speed,
        sum(IF(accident, speeds, 0)) / nullif(sum(IF(accident, reports, 0)), 0) AS accident_speed,
        count(DISTINCT segment >> 7) AS directions,
        coalesce(sum(toll_notifications), 0) AS toll_notifications
