@@ -9,7 +9,7 @@ from random import Random
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from literal_reading import (
+from tests.linear_road.literal_reading import (
     AccidentAlert,
     Assessment,
     DailyExpenditure,
@@ -23,7 +23,7 @@ from literal_reading import (
     expected_answers,
     place,
 )
-from random_traffic import InputTuple, make_traffic, segment_history, toll_history, traffic
+from tests.linear_road.random_traffic import InputTuple, make_traffic, segment_history, toll_history, traffic
 
 few = settings(max_examples=20, deadline=None)
 
