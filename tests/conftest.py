@@ -6,11 +6,17 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import settings
 
 from causeway.session import spark_session
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+
+# A first call may compile a kernel or start a job; how long that takes is for benchmarks to say.
+settings.register_profile("causeway", deadline=None)
+settings.load_profile("causeway")
 
 
 @pytest.fixture(scope="session")

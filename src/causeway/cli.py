@@ -148,10 +148,10 @@ def generate(
     it is, and some ask about their account, their past tolls or a journey to come. The tuples are written in
     time order.
     """
+    from causeway.linear_road.simulator.generate import check_output
     from causeway.linear_road.simulator.generate import generate as generate_workload
-    from causeway.linear_road.simulator.generate import prepare_output
 
-    prepare_output(out)  # before Spark takes its seconds to start
+    check_output(out)
     with _spark("linear-road generate", master, conf) as spark:
         workload = generate_workload(
             spark, out, expressways=xways, minutes=minutes, seed=seed, stream_format=stream_format.value

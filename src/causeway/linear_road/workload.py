@@ -21,7 +21,7 @@ from typing import Any, Literal, get_args
 from causeway import __version__
 from causeway.errors import UserError
 
-__all__ = ["StreamFormat", "Workload", "prepare_folder", "write_json"]
+__all__ = ["StreamFormat", "Workload", "prepare_folder", "refuse_used_folder", "write_json"]
 
 StreamFormat = Literal["parquet", "csv"]
 
@@ -98,11 +98,8 @@ class Workload:
         return workload
 
 
-def prepare_folder(folder: Path, replaces: Sequence[str] = ()) -> None:
-    """Make `folder` for fresh output; refuse one that has something else in it.
-
-    Of a finished or broken-off earlier output, only the names in `replaces` may be there.
-    """
+def refuse_used_folder(folder: Path, replaces: Sequence[str] = ()) -> None:
+    """Tell the user if `folder` cannot take fresh output: it is a file, or has more in it than `replaces`."""
     if folder.exists() and not folder.is_dir():
         raise UserError(f"{folder} is a file; give a folder")
     if folder.is_dir():
@@ -111,6 +108,14 @@ def prepare_folder(folder: Path, replaces: Sequence[str] = ()) -> None:
             raise UserError(
                 f"{folder} is not empty (it has {there[0]}); give a new folder, or remove it first"
             )
+
+
+def prepare_folder(folder: Path, replaces: Sequence[str] = ()) -> None:
+    """Make `folder` for fresh output; refuse one that has something else in it.
+
+    Of a finished or broken-off earlier output, only the names in `replaces` may be there.
+    """
+    refuse_used_folder(folder, replaces)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as refused:

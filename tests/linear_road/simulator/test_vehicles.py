@@ -30,7 +30,6 @@ def test_some_make_several_trips() -> None:
     vehicle = deal_vehicles(first, first + 1800, seed=1)
     trips_of_vehicle = np.bincount(vehicle)
     assert 0.01 < (trips_of_vehicle > 1).mean() < 0.05
-    assert trips_of_vehicle.max() > 2
 
 
 def test_numbers_follow_the_first_departure() -> None:

@@ -26,13 +26,13 @@ from causeway.linear_road.simulator.traffic import simulate_minute
 from causeway.linear_road.simulator.vehicles import deal_vehicles
 from causeway.linear_road.stream_files import StreamWriter, part_path
 from causeway.linear_road.tuples import ABSENT, INPUT_SCHEMA, TupleType
-from causeway.linear_road.workload import StreamFormat, Workload, prepare_folder
+from causeway.linear_road.workload import StreamFormat, Workload, prepare_folder, refuse_used_folder
 from causeway.progress import progress_bar, watched
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["generate", "prepare_output", "simulate_direction", "write_expressway"]
+__all__ = ["check_output", "generate", "simulate_direction", "write_expressway"]
 
 _SIMULATION = ".simulation"
 # Linear City has ten expressways (section 3); more are more cities, whose vehicles do not meet.
@@ -60,7 +60,7 @@ def generate(
     if seed < 0:
         raise UserError(f"--seed takes a whole number from 0 on; got {seed}")
     out = out.absolute()
-    prepare_output(out)
+    prepare_folder(out, replaces=_remains(out))
     folder = out / _SIMULATION
     for stage_folder in (folder, out / "stream"):
         shutil.rmtree(stage_folder, ignore_errors=True)
@@ -95,9 +95,14 @@ def generate(
     return workload
 
 
-def prepare_output(out: Path) -> None:
-    """Make the folder `out`; refuse one that has anything but what a broken-off generation left."""
-    prepare_folder(out, replaces=() if (out / "workload.json").exists() else ("stream", _SIMULATION))
+def check_output(out: Path) -> None:
+    """Refuse a folder that `generate` would refuse, before Spark takes its seconds to start."""
+    refuse_used_folder(out, replaces=_remains(out))
+
+
+def _remains(out: Path) -> tuple[str, ...]:
+    """What a broken-off generation may have left in `out`; nothing of a finished one may be replaced."""
+    return () if (out / "workload.json").exists() else ("stream", _SIMULATION)
 
 
 def _directions(expressways: float) -> list[Direction]:
