@@ -29,7 +29,8 @@ from causeway import __version__
 from causeway.errors import UserError
 from causeway.linear_road.expressway import EAST, SEGMENTS, WEST
 from causeway.linear_road.history_traffic import DAYS, MINUTES, segment_history, toll_history
-from causeway.linear_road.tuples import INPUT_DDL, TupleType
+from causeway.linear_road.stream_frame import literal_path, read_stream
+from causeway.linear_road.tuples import TupleType
 from causeway.linear_road.workload import Workload, write_json
 from causeway.progress import progress_bar
 
@@ -122,12 +123,7 @@ def used_expressways(spark: SparkSession, workload: Workload) -> DataFrame:
     """The distinct (VID, XWay) of the stream's position reports, with `least_dir` and `largest_dir`."""
     from pyspark.sql import functions
 
-    paths = [_literally(part) for part in workload.parts]
-    if workload.format == "csv":
-        stream = spark.read.csv(paths, schema=INPUT_DDL, mode="FAILFAST")
-    else:
-        stream = spark.read.schema(INPUT_DDL).parquet(*paths)
-    reports = stream.where(f"Type = {TupleType.POSITION_REPORT.value}")
+    reports = read_stream(spark, workload).where(f"Type = {TupleType.POSITION_REPORT.value}")
     return reports.groupBy("VID", "XWay").agg(
         *(
             extreme("Dir").alias(name)
@@ -190,7 +186,7 @@ def _pieces(
     spark: SparkSession, workload: Workload, seen: Mapping[int, _Expressway], seed: int, days: int
 ) -> list[_Piece]:
     def tolls(folder: Path) -> DataFrame:
-        on_expressway = spark.read.schema("VID INT, XWay INT").parquet(_literally(folder))
+        on_expressway = spark.read.schema("VID INT, XWay INT").parquet(literal_path(folder))
         in_order = on_expressway.repartitionByRange(_TOLL_FILES, "VID").sortWithinPartitions("VID")
         return toll_history(in_order, seed=seed, days=days)
 
@@ -251,11 +247,6 @@ def _write(
                 bar.update(done)
     finally:
         pool.shutdown(cancel_futures=True)
-
-
-def _literally(path: Path) -> str:
-    """A path for Spark to read, which takes it for a pattern: brackets and the like are escaped."""
-    return re.sub(r"([\\*?\[\]{}])", r"\\\1", str(path.resolve()))
 
 
 def _move(files: Sequence[Path], table: Path, xway: int) -> None:

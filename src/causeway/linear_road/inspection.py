@@ -8,7 +8,6 @@ reports 30 s apart. Reports with a field outside its domain are counted as such 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict, dataclass
@@ -20,7 +19,7 @@ from causeway.linear_road import expressway as road
 from causeway.linear_road import inspection_questions as questions
 from causeway.linear_road.expectations import DENSE, SPARSE, Accident, Figure, Traffic, Verdict, judge
 from causeway.linear_road.inspection_questions import SINGLE, Mark
-from causeway.linear_road.tuples import INPUT_DDL
+from causeway.linear_road.stream_frame import read_stream
 from causeway.linear_road.workload import Workload, write_json
 from causeway.progress import watched
 
@@ -106,10 +105,7 @@ def write_figures(inspection: Inspection, path: Path) -> None:
 
 def _read(spark: SparkSession, workload: Workload) -> DataFrame:
     """The tuples, each with whether its place and time are ones that the expressways have."""
-    # Spark takes a path for a pattern.
-    paths = [re.sub(r"([\\*?\[\]{}])", r"\\\1", str(part.resolve())) for part in workload.parts]
-    reader = spark.read.schema(INPUT_DDL)
-    stream = reader.csv(paths) if workload.format == "csv" else reader.parquet(*paths)
+    stream = read_stream(spark, workload, tolerant=True)
     if workload.source == "generated":
         road_exists = f"""XWay BETWEEN 0 AND {ceil(workload.expressways) - 1}
             AND Dir BETWEEN 0 AND IF(XWay < {floor(workload.expressways)}, 1, 0)"""
