@@ -1,0 +1,93 @@
+"""TollHistory and SegmentHistory of a workload, as the judge reads them: only what is asked for."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from causeway.errors import UserError
+from causeway.linear_road.stream_frame import literal_path
+from causeway.linear_road.workload import Workload
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+__all__ = ["require_history", "segment_history_files", "tolls_of_days"]
+
+_TOLL_DDL = "VID INT, Day INT, XWay INT, Tolls INT"
+_SEGMENT_DDL = "Day INT, Min INT, XWay INT, Dir INT, Seg INT, Lav INT, Cnt INT, Toll INT"
+# So many (vehicle, day, expressway) fit into every task's memory; beyond, both sides are moved.
+_BROADCAST_REQUESTS = 1_000_000
+
+_TOLLS = """
+SELECT VID, Day, XWay, CAST(sum(Tolls) AS BIGINT) AS Tolls
+FROM {history} LEFT SEMI JOIN {asked} USING (VID, Day, XWay)
+GROUP BY VID, Day, XWay
+"""
+
+
+def require_history(workload: Workload) -> None:
+    """Refuse a workload without history: its requests have no right answers."""
+    for table in ("toll_history", "segment_history"):
+        if not _flat_file(workload, table).is_file() and not _parts(workload, table, "*"):
+            raise UserError(
+                f"{workload.folder}: requests ask for history, and there is no {table}; make it with "
+                f"`causeway linear-road history {workload.folder}`, the seed being that of the run's"
+            )
+
+
+def tolls_of_days(spark: SparkSession, workload: Workload, asked: DataFrame, requests: int) -> DataFrame:
+    """The rows of TollHistory for the (VID, Day, XWay) of `asked`, of which there are `requests`."""
+    flat = _flat_file(workload, "toll_history")
+    if flat.is_file():
+        history = spark.read.schema(_TOLL_DDL).csv(literal_path(flat))
+    else:
+        xways = [row.XWay for row in asked.select("XWay").distinct().collect()]
+        files = [file for xway in xways for file in _parts(workload, "toll_history", f"{xway:05d}")]
+        if not files:
+            return spark.createDataFrame([], "VID INT, Day INT, XWay INT, Tolls BIGINT")
+        history = spark.read.schema(_TOLL_DDL).parquet(*map(literal_path, files))
+    asked = asked.select("VID", "Day", "XWay").distinct()
+    if requests <= _BROADCAST_REQUESTS:
+        asked = asked.hint("broadcast")
+    return spark.sql(_TOLLS, history=history, asked=asked)
+
+
+@contextmanager
+def segment_history_files(
+    spark: SparkSession, workload: Workload, xways: Sequence[int]
+) -> Iterator[dict[int, list[str]]]:
+    """Parquet files with the SegmentHistory of each expressway, by its number.
+
+    A history in the flat file is written as Parquet for as long as the block lasts, once for all expressways.
+    """
+    flat = _flat_file(workload, "segment_history")
+    if not flat.is_file():
+        yield {
+            xway: [str(file.resolve()) for file in _parts(workload, "segment_history", f"{xway:05d}")]
+            for xway in xways
+        }
+        return
+    # In the workload's own folder, which every worker of a cluster sees.
+    folder = Path(tempfile.mkdtemp(prefix=".validation-", dir=workload.folder.resolve()))
+    try:
+        wanted = ", ".join(map(str, xways)) or "NULL"
+        rows = spark.read.schema(_SEGMENT_DDL).csv(literal_path(flat)).where(f"XWay IN ({wanted})")
+        rows.write.mode("overwrite").partitionBy("XWay").parquet(str(folder))
+        yield {xway: [str(file) for file in sorted(folder.glob(f"XWay={xway}/*.parquet"))] for xway in xways}
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _flat_file(workload: Workload, table: str) -> Path:
+    return (
+        workload.history / {"toll_history": "TollHistory.csv", "segment_history": "SegmentHistory.csv"}[table]
+    )
+
+
+def _parts(workload: Workload, table: str, xway: str) -> list[Path]:
+    return sorted((workload.history / table).glob(f"xway-{xway}-*.parquet"))
