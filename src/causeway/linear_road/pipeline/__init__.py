@@ -1,0 +1,1 @@
+"""All five answers of Linear Road on Spark Structured Streaming: source, shards of roads, sink."""

@@ -1,0 +1,60 @@
+"""Named arrays in one cell of bytes: how tuples, state and answers travel through Spark.
+
+Spark moves and keeps a few large cells instead of many small rows, so that its cost per tuple is that of
+copying bytes. A cell is a line of JSON (names, types, lengths) and the arrays' own memory after it; nothing in
+it is ever executed.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Arrays", "concatenate", "pack", "unpack"]
+
+Arrays = dict[str, NDArray[Any]]
+
+_ALIGNED = 16
+
+
+def pack(arrays: Mapping[str, NDArray[Any]]) -> bytes:
+    """One cell with all `arrays`, of one dimension or more, in their order."""
+    kept = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+    header = json.dumps(
+        [
+            [name, array.dtype.descr if array.dtype.names else array.dtype.str, array.shape]
+            for name, array in kept.items()
+        ]
+    ).encode()
+    parts = [header + b" " * (-(len(header) + 1) % _ALIGNED) + b"\n"]
+    for array in kept.values():
+        parts += [array.tobytes(), b"\0" * (-array.nbytes % _ALIGNED)]
+    return b"".join(parts)
+
+
+def unpack(cell: bytes) -> Arrays:
+    """The arrays of a cell, in memory of their own.
+
+    Views of the cell would be read-only, which compiled kernels take for another type of argument.
+    """
+    memory = bytearray(cell)
+    end = cell.index(b"\n") + 1
+    arrays = {}
+    for name, kind, shape in json.loads(cell[:end]):
+        dtype = np.dtype(kind if isinstance(kind, str) else [tuple(field) for field in kind])
+        count = int(np.prod(shape))
+        arrays[name] = np.frombuffer(memory, dtype, count, end).reshape(shape)
+        end += count * dtype.itemsize + -(count * dtype.itemsize) % _ALIGNED
+    return arrays
+
+
+def concatenate(cells: Iterable[Arrays]) -> Arrays:
+    """Arrays of the same names, one after the other."""
+    together = list(cells)
+    if len(together) == 1:
+        return together[0]
+    return {name: np.concatenate([arrays[name] for arrays in together]) for name in together[0]}

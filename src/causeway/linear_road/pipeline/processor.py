@@ -1,0 +1,69 @@
+"""Shards on Spark: state in its state store, a replica in each Python worker that has seen the shard."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+import pandas as pd
+from pyspark.sql.streaming import StatefulProcessor, StatefulProcessorHandle
+from pyspark.sql.streaming.stateful_processor import MapState
+
+from causeway.linear_road.pipeline.cells import concatenate, pack, unpack
+from causeway.linear_road.pipeline.shard import Shard
+from causeway.linear_road.prepared_history import PreparedHistory
+from causeway.linear_road.rules import RULES
+
+__all__ = ["ANSWERS_DDL", "RoadProcessor"]
+
+ANSWERS_DDL: Final = "shard INT, answers BINARY"
+
+_replicas: dict[tuple[str, int], Shard] = {}
+"""Of this process: Spark's Python workers live on between batches. State that is not here, or not the latest,
+is read from the store, so that any worker may be given any shard, or be new."""
+
+
+class _Cells:
+    def __init__(self, cells: MapState) -> None:
+        self._cells = cells
+
+    def read(self, name: str) -> bytes | None:
+        value = self._cells.getValue((name,))
+        return None if value is None else bytes(value[0])
+
+    def write(self, name: str, cell: bytes) -> None:
+        self._cells.updateValue((name,), (cell,))
+
+
+class RoadProcessor(StatefulProcessor):
+    """Answers a shard's tuples. All that it needs comes with it, or from the prepared history's folder."""
+
+    def __init__(self, query: str, keys: Sequence[int], rules: str, history: PreparedHistory) -> None:
+        self._query = query
+        """Stands for one start of one query: a replica of another is none of this one's state."""
+        self._keys = list(keys)
+        self._rules = rules
+        self._history = history
+
+    def init(self, handle: StatefulProcessorHandle) -> None:
+        self._cells = _Cells(handle.getMapState("cells", "name STRING", "cell BINARY"))
+
+    def handleInputRows(  # noqa: N802 - Spark's name
+        self,
+        key: Any,
+        rows: Iterator[pd.DataFrame],
+        timerValues: Any,  # noqa: N803
+    ) -> Iterator[pd.DataFrame]:
+        files = pd.concat(list(rows)).sort_values("first")
+        tuples = concatenate([unpack(cell) for cell in files["tuples"]])
+        shard = self._keys.index(int(key[0]))
+        # Taken out while it works: what a failure leaves behind is not used again.
+        replica = _replicas.pop((self._query, shard), None)
+        if replica is None:
+            replica = Shard(RULES[self._rules], self._history, len(self._keys), shard)
+        answers = replica.answer(tuples, self._cells)
+        _replicas[self._query, shard] = replica
+        yield pd.DataFrame({"shard": [shard], "answers": [pack(answers)]})
+
+    def close(self) -> None:
+        """Nothing to close."""

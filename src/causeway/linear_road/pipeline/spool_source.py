@@ -1,0 +1,125 @@
+"""The source: the driver's spool as a stream, one row per file and shard, with all its tuples in a cell.
+
+The offset is the next simulated second. A file has whole seconds, and so has every batch.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
+from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, ReadMaxBytes
+
+from causeway.linear_road.pipeline.cells import pack
+from causeway.linear_road.pipeline.tuples_by_shard import deal
+
+__all__ = ["SPOOL_DDL", "SpoolFile", "SpoolSource", "delivered_until", "spool_files"]
+
+SPOOL_DDL: Final = "shard INT, first INT, tuples BINARY"
+_SCHEMA: Final = pa.schema([("shard", pa.int32()), ("first", pa.int32()), ("tuples", pa.binary())])
+
+_NAME: Final = re.compile(r"seconds-(\d+)-(\d+)\.parquet")
+_BATCH_BYTES: Final = 32 << 20
+"""What a batch takes when it has fallen behind, or the past is delivered: some million tuples."""
+
+
+@dataclass(frozen=True, order=True)
+class SpoolFile:
+    """A delivered file and the seconds in it."""
+
+    first: int
+    last: int
+    path: Path
+
+
+def spool_files(spool: Path) -> list[SpoolFile]:
+    """What is there, in the order of time."""
+    found = []
+    for path in spool.iterdir():
+        if match := _NAME.fullmatch(path.name):
+            found.append(SpoolFile(int(match[1]), int(match[2]), path))
+    return sorted(found)
+
+
+def delivered_until(spool: Path) -> int:
+    """The second up to which the spool has been delivered, not including it.
+
+    It can be told from the names, since the newest file is never taken away.
+    """
+    return max((file.last + 1 for file in spool_files(spool)), default=0)
+
+
+class SpoolSource(DataSource):
+    """Options: `path`, the spool; `keys`, the numbers of the shards, as a list in JSON."""
+
+    @classmethod
+    def name(cls) -> str:
+        return "linear-road-spool"
+
+    def schema(self) -> str:
+        return SPOOL_DDL
+
+    def streamReader(self, schema: Any) -> DataSourceStreamReader:  # noqa: N802 - Spark's name
+        return _SpoolReader(Path(self.options["path"]), json.loads(self.options["keys"]))
+
+
+class _SpoolReader(DataSourceStreamReader):
+    def __init__(self, spool: Path, keys: Sequence[int]) -> None:
+        self._spool = spool
+        self._keys = keys
+
+    def initialOffset(self) -> dict[str, int]:  # noqa: N802
+        return {"second": 0}
+
+    def getDefaultReadLimit(self) -> ReadLimit:  # noqa: N802
+        return ReadMaxBytes(_BATCH_BYTES)
+
+    def latestOffset(self, start: dict[str, int], limit: ReadLimit) -> dict[str, int]:  # noqa: N802
+        second, taken = start["second"], 0
+        most = limit.max_bytes if isinstance(limit, ReadMaxBytes) else None
+        for file in self._files(second):
+            if most is not None and not isinstance(limit, ReadAllAvailable):
+                taken += file.path.stat().st_size
+                if taken > most and second > start["second"]:
+                    break
+            second = file.last + 1
+        return {"second": second}
+
+    def partitions(self, start: dict[str, int], end: dict[str, int]) -> Sequence[InputPartition]:
+        return [InputPartition(str(file.path)) for file in self._files(start["second"], end["second"])]
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        # Read whole, by one thread: tasks are as many as there are cores.
+        tuples = pq.read_table(partition.value, use_threads=False, memory_map=True).combine_chunks()
+        first = tuples.column("Time")[0].as_py()
+        cells = [pack(arrays) for arrays in deal(tuples, len(self._keys))]
+        yield pa.record_batch(
+            [
+                pa.array(self._keys, pa.int32()),
+                pa.array([first] * len(cells), pa.int32()),
+                pa.array(cells, pa.binary()),
+            ],
+            schema=_SCHEMA,
+        )
+
+    def commit(self, end: dict[str, int]) -> None:
+        """Take away what has been answered, but for the newest file, which says how far delivery has got."""
+        for file in spool_files(self._spool)[:-1]:
+            if file.last < end["second"]:
+                with suppress(FileNotFoundError):
+                    file.path.unlink()
+
+    def _files(self, start: int, end: int | None = None) -> list[SpoolFile]:
+        return [
+            file
+            for file in spool_files(self._spool)
+            if file.first >= start and (end is None or file.last < end)
+        ]
