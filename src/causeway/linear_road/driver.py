@@ -10,6 +10,7 @@ later. A thread merges and encodes a few seconds ahead; at the due moment a file
 
 from __future__ import annotations
 
+import json
 import math
 import os
 import queue
@@ -27,6 +28,7 @@ from typing import Any, Final
 
 from causeway.errors import UserError
 from causeway.linear_road.encoder import AheadFile, Encoder
+from causeway.linear_road.spool import delivered_until
 from causeway.linear_road.workload import Workload, write_json
 from causeway.progress import ProgressBar, progress_bar
 
@@ -91,33 +93,38 @@ def drive(
     *,
     speed: float = 1.0,
     from_minute: int = 0,
-    start_when: Callable[[], None] | None = None,
+    start_when: Callable[[], bool] | None = None,
+    resume: bool = False,
 ) -> Delivery:
     """Deliver `workload` into `spool`, `speed` simulated seconds per second; returns when all is delivered.
 
-    Everything before simulated minute `from_minute` is delivered at once; then `start_when` is called, if
-    given, and when it returns real time starts with second 60 · `from_minute`. When encoding cannot keep up,
-    files are delivered late, in order, and none is left out: ask `Delivery.kept_promise`.
+    Everything before simulated minute `from_minute` is delivered at once; then real time starts with second
+    60 · `from_minute`, if `start_when` is given not before it says so. With an infinite speed, all of it is
+    past. When encoding cannot keep up, files are delivered late, in order, and none is left out: ask
+    `Delivery.kept_promise`.
 
-    In the main thread, SIGTERM and SIGINT end the drive after the file in hand (but do not interrupt
-    `start_when`). `_drive.json` has the state "running" from before the first release of real time on, with
-    the moment `started_at` at which it starts; however it ends, "finished", "stopped" or "failed".
+    With `resume`, an earlier drive into `spool` that came to no end is gone on with, after the last second
+    that it delivered. Real time has not stood still since: what has become due is delivered at once.
+
+    In the main thread, SIGTERM and SIGINT end the drive after the file in hand. `_drive.json` has the state
+    "running" from before the first release of real time on, with the moment `started_at` at which it starts;
+    however it ends, "finished", "stopped" or "failed".
     """
-    if not (math.isfinite(speed) and speed > 0):
+    if not speed > 0:
         raise UserError(f"a speed of {speed} is not possible; give a number above 0")
     if not 0 <= from_minute < workload.minutes:
         raise UserError(
             f"real time cannot start at minute {from_minute}: {workload.folder} has the minutes "
             f"0 to {workload.minutes - 1}"
         )
-    ahead = _prepare_spool(spool)
+    ahead = _prepare_spool(spool, resume)
     try:
         with (
             _stop_on_signal() as stop,
             progress_bar("delivering", workload.minutes * 60, "simulated s") as bar,
         ):
             return _Drive(workload, spool, speed=speed, from_minute=from_minute, stop=stop, bar=bar).run(
-                start_when
+                start_when, resume
             )
     finally:
         shutil.rmtree(ahead, ignore_errors=True)
@@ -140,33 +147,38 @@ class _Drive:
         self._spool = spool
         self._speed = speed
         self._from_minute = from_minute
-        self._origin = from_minute * 60
+        self._origin = from_minute * 60 if math.isfinite(speed) else workload.minutes * 60
         self._stop = stop
         self._bar = bar
         self._bar_due = 0.0
         self._started_at: float | None = None
         self._start = math.inf
+        self._resumed = -math.inf
         self._modified_ns = 0
         self._tuples = self._files = self._seconds = 0
         self._last_second: int | None = None
         self._lateness_ms: list[float] = []
 
-    def run(self, start_when: Callable[[], None] | None) -> Delivery:
-        group = math.floor(_GROUPED_SECONDS * self._speed) + 1
+    def run(self, start_when: Callable[[], bool] | None, resume: bool) -> Delivery:
+        in_real_time = math.isfinite(self._speed)
+        group = math.floor(_GROUPED_SECONDS * self._speed) + 1 if in_real_time else 1
         encoder = Encoder(
             self._workload,
             self._spool / _AHEAD_FOLDER,
+            first=delivered_until(self._spool) if resume else 0,
             origin=self._origin,
             group=group,
-            files_ahead=max(2, math.ceil(_AHEAD_SECONDS * self._speed / group)),
+            files_ahead=max(2, math.ceil(_AHEAD_SECONDS * self._speed / group)) if in_real_time else 2,
         )
+        if resume:
+            self._started_at = _started_at(self._spool)
         try:
             with encoder:
                 file = self._deliver_past(encoder)
-                if start_when is not None and not self._stop.requested:
-                    start_when()
-                self._await_read_ahead(encoder)
-                if not self._stop.requested:
+                if self._started_at is None:
+                    self._await(start_when)
+                self._await(lambda: encoder.is_ahead)
+                if not self._stop.requested and in_real_time:
                     self._start_real_time()
                 while file is not None and self._sleep_until_due(file):
                     self._release(file)
@@ -206,14 +218,19 @@ class _Drive:
                 continue
         return None
 
-    def _await_read_ahead(self, encoder: Encoder) -> None:
-        while not (self._stop.requested or encoder.is_ahead):
+    def _await(self, ready: Callable[[], bool] | None) -> None:
+        while ready is not None and not (self._stop.requested or ready()):
             time.sleep(0.01)
 
     def _start_real_time(self) -> None:
         # This waits for the disk to take the past, which could otherwise make the next writing, on which the
         # first release depends, last for seconds.
         self._save_state("starting")
+        if self._started_at is not None:
+            self._resumed = time.monotonic()
+            self._start = self._resumed - (time.time() - self._started_at)
+            self._save_state("running")
+            return
         # The wall clock is read first: the error of the pair then makes releases later, never earlier.
         self._started_at = time.time() + _START_DELAY
         self._start = time.monotonic() + _START_DELAY
@@ -239,7 +256,7 @@ class _Drive:
         os.utime(file.path, ns=(self._modified_ns, self._modified_ns))
         file.path.rename(self._spool / file.name)
         now = time.monotonic()
-        if not file.past:
+        if not file.past and self._due(file.first) >= self._resumed:
             self._lateness_ms.append((now - self._due(file.first)) * 1000)
         self._tuples += file.tuples
         self._files += 1
@@ -268,7 +285,7 @@ class _Drive:
             {
                 "state": state,
                 "started_at": self._started_at,
-                "speed": self._speed,
+                "speed": self._speed if math.isfinite(self._speed) else None,
                 "from_minute": self._from_minute,
                 "workload": str(self._workload.folder.resolve()),
                 **facts,
@@ -276,16 +293,27 @@ class _Drive:
         )
 
 
-def _prepare_spool(spool: Path) -> Path:
-    """Make the folder, and in it the one for files not yet due; refuse a spool that was used before."""
+def _started_at(spool: Path) -> float | None:
+    """When real time started in an earlier drive, None if it did not get that far."""
+    try:
+        started_at: float | None = json.loads((spool / DRIVE_FILE).read_text())["started_at"]
+    except FileNotFoundError:
+        return None
+    return started_at
+
+
+def _prepare_spool(spool: Path, resume: bool) -> Path:
+    """Make the folder, and in it the one for files not yet due; refuse a used spool but to resume it."""
     try:
         spool.mkdir(parents=True, exist_ok=True)
+        if resume:
+            shutil.rmtree(spool / _AHEAD_FOLDER, ignore_errors=True)
         used = sorted(
             entry.name
             for entry in spool.iterdir()
             if entry.suffix == ".parquet" or entry.name in (DRIVE_FILE, _AHEAD_FOLDER)
         )
-        if used:
+        if used and not resume:
             raise UserError(
                 f"{spool} has been driven into before (it has {used[0]}); "
                 "give a new folder, or remove it first"

@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from causeway.errors import UserError
+from causeway.linear_road.spool import spool_file_name
 from causeway.linear_road.stream_reader import read_seconds
 from causeway.linear_road.workload import Workload
 
@@ -40,17 +41,19 @@ class AheadFile:
 
     @property
     def name(self) -> str:
-        return f"seconds-{self.first:012d}-{self.last:012d}.parquet"
+        return spool_file_name(self.first, self.last)
 
 
 class Encoder:
     """The thread that merges and encodes ahead; leaving the context ends it, and leaves its files there."""
 
     def __init__(
-        self, workload: Workload, folder: Path, *, origin: int, group: int, files_ahead: int
+        self, workload: Workload, folder: Path, *, first: int, origin: int, group: int, files_ahead: int
     ) -> None:
+        """Encode from second `first` on; what is before `origin` is the past."""
         self._workload = workload
         self._folder = folder
+        self._first = first
         self._origin = origin
         self._group = group
         self._files: queue.Queue[AheadFile | Exception | None] = queue.Queue(files_ahead)
@@ -103,6 +106,8 @@ class Encoder:
         times: list[int] = []
         rows = 0
         for second in read_seconds(self._workload.parts, self._workload.format):
+            if second.time < self._first:
+                continue
             if times and (rows >= _FILE_ROWS or self._file_of(second.time) != self._file_of(times[0])):
                 yield self._write(batches, times)
                 batches, times, rows = [], [], 0

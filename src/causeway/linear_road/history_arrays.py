@@ -22,6 +22,7 @@ from causeway.linear_road.history_traffic import DAYS, MINUTES
 from causeway.linear_road.travel_time import (
     CNT,
     DAYS_SUMMED,
+    I32,
     I64,
     LAV,
     WEEKDAY_SUMS_SHAPE,
@@ -30,8 +31,6 @@ from causeway.linear_road.travel_time import (
 )
 
 __all__ = ["DailyTolls", "daily_tolls", "weekday_sums"]
-
-I32 = npt.NDArray[np.int32]
 
 _ROWS_AT_A_TIME = 1 << 20
 

@@ -10,9 +10,10 @@ import hashlib
 import re
 import shutil
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,13 +21,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from causeway.errors import UserError
+from causeway.linear_road.flat_history import parts_of, split_part
 from causeway.linear_road.history_arrays import daily_tolls, weekday_sums
 from causeway.linear_road.history_traffic import SEGMENT_HISTORY_COLUMNS, TOLL_HISTORY_COLUMNS
 from causeway.linear_road.prepared_history import PreparedHistory, save_daily_tolls, save_weekday_sums
-from causeway.linear_road.stream_frame import literal_path
 from causeway.linear_road.workload import Workload
 from causeway.progress import watched
-from causeway.session import explain
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -55,16 +55,25 @@ class _Table:
     columns: tuple[str, ...]
     requests: str
     """Who looks it up, by their name in a workload's counts."""
-    make: Callable[[Path, int, list[Path]], None]
+    make: Callable[[Path, int, Sequence[Path]], None]
     """Read one expressway's files and write its arrays to a folder."""
 
 
-def _make_tolls(folder: Path, xway: int, files: list[Path]) -> None:
+def _make_tolls(folder: Path, xway: int, files: Sequence[Path]) -> None:
     save_daily_tolls(folder, xway, daily_tolls(files))
 
 
-def _make_segments(folder: Path, xway: int, files: list[Path]) -> None:
+def _make_segments(folder: Path, xway: int, files: Sequence[Path]) -> None:
     save_weekday_sums(folder, xway, weekday_sums(files))
+
+
+def _make(table: _Table, folder: Path, xway: int, files: Sequence[Path]) -> int:
+    """One task: a table of an expressway; returns how many rows it had."""
+    try:
+        table.make(folder, xway, files)
+    except UserError as told:
+        raise UserError(f"expressway {xway}: {told}") from told
+    return sum(pq.read_metadata(file).num_rows for file in files)
 
 
 _TABLES = (
@@ -72,10 +81,7 @@ _TABLES = (
     _Table("segment_history", "SegmentHistory.csv", SEGMENT_HISTORY_COLUMNS, "type_4", _make_segments),
 )
 
-_EXPRESSWAY = re.compile(r"(?:xway-|XWay=)(\d+)")
-
-_Task = tuple[_Table, int, list[Path]]
-"""A table, an expressway and its files."""
+_EXPRESSWAY = re.compile(r"xway-(\d+)")
 
 
 def prepared_folder(workload: Workload) -> Path:
@@ -112,16 +118,24 @@ def prepare(spark: SparkSession, workload: Workload) -> Preparation:
         raise _no_history(workload, "history")
     # Told before anything is read, so that a change in the meantime is noticed next time.
     made_from = _fingerprint(workload)
+    place = prepared_folder(workload).absolute()
     try:
-        with _scratch_folder(workload.history.resolve()) as scratch:
-            tasks = _tasks(spark, workload, scratch / "tables")
+        with _scratch_folder(place.parent) as scratch:
             fresh = scratch / "arrays"
             fresh.mkdir()
-            rows = _run(spark, tasks, fresh)
-            xways = {table.name: frozenset(x for t, x, _ in tasks if t is table) for table in _TABLES}
+            tables = {
+                table: _files_by_expressway(spark, workload, table, scratch / table.name) for table in _TABLES
+            }
+            # The longest tasks first: SegmentHistory is the larger table.
+            keys = [(table, xway) for table in reversed(_TABLES) for xway in sorted(tables[table])]
+            tasks = [partial(_make, table, fresh, xway, tables[table][xway]) for table, xway in keys]
+            made = _run(spark, "preparing", tasks, lambda: len(list(fresh.glob("*[st].npy"))))
+            rows = dict.fromkeys((table.name for table in _TABLES), 0)
+            for (table, _), count in zip(keys, made, strict=True):
+                rows[table.name] += count
+            xways = {table.name: frozenset(files) for table, files in tables.items()}
             PreparedHistory(fresh, made_from, **xways).save({"rows": rows})
             size = sum(file.stat().st_size for file in fresh.iterdir())
-            place = prepared_folder(workload).resolve()
             if place.exists():
                 place.rename(scratch / "old")
             fresh.rename(place)
@@ -178,60 +192,49 @@ def _scratch_folder(history: Path) -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _tasks(spark: SparkSession, workload: Workload, scratch: Path) -> list[_Task]:
-    """Tell apart the expressways, by the names of files and folders; the largest table comes first."""
-    tasks = []
-    for table in reversed(_TABLES):
-        files = [file.resolve() for file in _history_files(workload)[table.name]]
-        if files and files[0].suffix == ".csv":
-            files = _by_expressway(spark, table, files[0], scratch / table.name)
-        expressways: dict[int, list[Path]] = {}
-        for file in files:
-            named = _EXPRESSWAY.search(f"{file.parent.name}/{file.name}")
-            if not named:
-                raise UserError(f"{file}: expected a name with the expressway, as xway-00000-00000.parquet")
-            expressways.setdefault(int(named[1]), []).append(file)
-        tasks += [(table, *expressway) for expressway in sorted(expressways.items())]
-    return tasks
+def _files_by_expressway(
+    spark: SparkSession, workload: Workload, table: _Table, scratch: Path
+) -> dict[int, list[Path]]:
+    """A table's Parquet files, told apart by their names; a flat file is first split into `scratch`."""
+    files = [file.absolute() for file in _history_files(workload)[table.name]]
+    if files and files[0].suffix == ".csv":
+        parts = enumerate(parts_of(files[0]))
+        tasks = [
+            partial(split_part, files[0], begin, table.columns, scratch / f"{number:06d}")
+            for number, begin in parts
+        ]
+        _run(spark, f"splitting {files[0].name}", tasks, lambda: len(list(scratch.iterdir())))
+        files = sorted(scratch.glob("*/xway-*.parquet"))
+    expressways: dict[int, list[Path]] = {}
+    for file in files:
+        named = _EXPRESSWAY.match(file.name)
+        if not named:
+            raise UserError(f"{file}: expected a name with the expressway, as xway-00000-00000.parquet")
+        expressways.setdefault(int(named[1]), []).append(file)
+    return expressways
 
 
-def _by_expressway(spark: SparkSession, table: _Table, flat_file: Path, folder: Path) -> list[Path]:
-    """Split a flat file, in whatever order it is, into Parquet files of one expressway each."""
-    from py4j.protocol import Py4JError  # type: ignore[import-untyped]
-    from pyspark.errors import PySparkException
-
-    ddl = ", ".join(f"{name} INT" for name in table.columns)
-    present = [f"coalesce({name}, raise_error('{name} is empty')) AS {name}" for name in table.columns]
-    try:
-        rows = spark.read.csv(literal_path(flat_file), schema=ddl, mode="FAILFAST")
-        rows.selectExpr(*present).where("XWay >= 0").write.partitionBy("XWay").parquet(str(folder))
-    except (PySparkException, Py4JError) as failure:
-        raise UserError(
-            f"{flat_file} cannot be read as {', '.join(table.columns)}, whole numbers: {explain(failure)}"
-        ) from failure
-    return sorted(folder.glob("XWay=*/*.parquet"))
-
-
-def _run(spark: SparkSession, tasks: list[_Task], into: Path) -> dict[str, int]:
-    """Run each task as one of Spark's; return how many rows of each table there were."""
+def _run(
+    spark: SparkSession, title: str, tasks: Sequence[Callable[[], int]], done: Callable[[], float]
+) -> list[int]:
+    """Run each as a Spark task and return what they return; what one tells the user, this does."""
 
     def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             for number in batch.column(0).to_pylist():
-                table, xway, files = tasks[number]
-                rows, wrong = 0, ""
+                result, wrong = 0, ""
                 try:
-                    table.make(into, xway, files)
-                    rows = sum(pq.read_metadata(file).num_rows for file in files)
+                    result = tasks[number]()
                 except (UserError, OSError) as told:
                     # As an answer, since an exception would come back as a stack trace, after retries.
-                    wrong = f"expressway {xway}: {told}"
-                yield pa.RecordBatch.from_pylist([{"table": table.name, "rows": rows, "wrong": wrong}])
+                    wrong = str(told)
+                yield pa.RecordBatch.from_pylist([{"number": number, "result": result, "wrong": wrong}])
 
-    numbers = spark.range(0, len(tasks), 1, len(tasks))
-    with watched("preparing", len(tasks), "tables", lambda: len(list(into.glob("*[st].npy")))):
-        done = numbers.mapInArrow(run, "table string, rows long, wrong string").collect()
-    for task in done:
-        if task.wrong:
-            raise UserError(task.wrong)
-    return {table.name: sum(task.rows for task in done if task.table == table.name) for table in _TABLES}
+    numbers = spark.range(0, len(tasks), 1, max(1, len(tasks)))
+    with watched(title, len(tasks), "tasks", done):
+        rows = numbers.mapInArrow(run, "number long, result long, wrong string").collect()
+    rows.sort(key=lambda row: int(row.number))
+    for row in rows:
+        if row.wrong:
+            raise UserError(row.wrong)
+    return [int(row.result) for row in rows]

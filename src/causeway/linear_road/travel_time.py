@@ -22,6 +22,7 @@ from causeway.linear_road.history_traffic import MINUTES
 __all__ = [
     "CNT",
     "DAYS_SUMMED",
+    "I32",
     "I64",
     "LAV",
     "WEEKDAYS",
@@ -32,10 +33,11 @@ __all__ = [
     "travel_times",
 ]
 
+I32 = npt.NDArray[np.int32]
 I64 = npt.NDArray[np.int64]
 
-Toll = Callable[[I64, I64], npt.NDArray[np.integer]]
-"""A rule set's toll where no accident is: Lav and the number of cars, as whole numbers, to the toll."""
+Toll = Callable[[I32, I32], npt.NDArray[np.integer]]
+"""A rule set's toll where no accident is, of segments with a Lav and a number of cars."""
 
 WeekdaySums = npt.NDArray[np.integer]
 """One expressway's SegmentHistory, summed over the days of each weekday: of `WEEKDAY_SUMS_SHAPE`, that is
@@ -77,7 +79,7 @@ def travel_times(
     ends = np.cumsum(segments)
     starts = ends - segments
     passed = int(ends[-1]) if len(ends) else 0
-    lav, cars = np.zeros(passed, np.int64), np.zeros(passed, np.int64)
+    lav, cars = np.zeros(passed, np.int32), np.zeros(passed, np.int32)
     seconds = np.zeros(len(xway), np.int64)
     outcome = np.full(len(xway), _NO_HISTORY, np.int8)
     for number, journeys in by_expressway(xway, segments > 0):
@@ -121,8 +123,8 @@ def _walk(
     starts: I64,
     seconds: I64,
     outcome: npt.NDArray[np.int8],
-    lav: I64,
-    cars: I64,
+    lav: I32,
+    cars: I32,
 ) -> None:
     """Fill in `seconds` and `outcome` of `journeys`, and `lav` and `cars` of their segments."""
     for i in journeys:
@@ -156,7 +158,7 @@ def _walk(
 
 
 def _walk_in_fractions(
-    sums: WeekdaySums, journey: tuple[int, int, int, int], lav: I64, cars: I64
+    sums: WeekdaySums, journey: tuple[int, int, int, int], lav: I32, cars: I32
 ) -> tuple[int, int]:
     """The same for one journey, slowly and without any doubt: its seconds and outcome."""
     sinit, send, dow, tod = journey

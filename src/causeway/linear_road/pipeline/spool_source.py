@@ -1,4 +1,4 @@
-"""The source: the driver's spool as a stream, one row per file and shard, with all its tuples in a cell.
+"""The source: the driver's spool as a stream of a few large cells, each with the tuples of one shard.
 
 The offset is the next simulated second. A file has whole seconds, and so has every batch.
 """
@@ -6,13 +6,12 @@ The offset is the next simulated second. A file has whole seconds, and so has ev
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
@@ -20,41 +19,15 @@ from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, ReadMa
 
 from causeway.linear_road.pipeline.cells import pack
 from causeway.linear_road.pipeline.tuples_by_shard import deal
+from causeway.linear_road.spool import SpoolFile, spool_files
 
-__all__ = ["SPOOL_DDL", "SpoolFile", "SpoolSource", "delivered_until", "spool_files"]
+__all__ = ["SPOOL_DDL", "SpoolSource"]
 
 SPOOL_DDL: Final = "shard INT, first INT, tuples BINARY"
 _SCHEMA: Final = pa.schema([("shard", pa.int32()), ("first", pa.int32()), ("tuples", pa.binary())])
 
-_NAME: Final = re.compile(r"seconds-(\d+)-(\d+)\.parquet")
 _BATCH_BYTES: Final = 32 << 20
 """What a batch takes when it has fallen behind, or the past is delivered: some million tuples."""
-
-
-@dataclass(frozen=True, order=True)
-class SpoolFile:
-    """A delivered file and the seconds in it."""
-
-    first: int
-    last: int
-    path: Path
-
-
-def spool_files(spool: Path) -> list[SpoolFile]:
-    """What is there, in the order of time."""
-    found = []
-    for path in spool.iterdir():
-        if match := _NAME.fullmatch(path.name):
-            found.append(SpoolFile(int(match[1]), int(match[2]), path))
-    return sorted(found)
-
-
-def delivered_until(spool: Path) -> int:
-    """The second up to which the spool has been delivered, not including it.
-
-    It can be told from the names, since the newest file is never taken away.
-    """
-    return max((file.last + 1 for file in spool_files(spool)), default=0)
 
 
 class SpoolSource(DataSource):
@@ -94,11 +67,21 @@ class _SpoolReader(DataSourceStreamReader):
         return {"second": second}
 
     def partitions(self, start: dict[str, int], end: dict[str, int]) -> Sequence[InputPartition]:
-        return [InputPartition(str(file.path)) for file in self._files(start["second"], end["second"])]
+        """A task for each shard at most: a task costs more than the reading of many small files."""
+        files = self._files(start["second"], end["second"])
+        sizes = np.cumsum([file.path.stat().st_size for file in files])
+        tasks = len(self._keys)
+        task_of = [min(tasks - 1, int(size * tasks / (sizes[-1] + 1))) for size in sizes]
+        return [
+            InputPartition([str(files[at].path) for at in range(len(files)) if task_of[at] == task])
+            for task in sorted(set(task_of))
+        ]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        # Read whole, by one thread: tasks are as many as there are cores.
-        tuples = pq.read_table(partition.value, use_threads=False, memory_map=True).combine_chunks()
+        # By one thread: tasks are as many as there are cores.
+        tuples = pa.concat_tables(
+            pq.read_table(path, use_threads=False, memory_map=True) for path in partition.value
+        ).combine_chunks()
         first = tuples.column("Time")[0].as_py()
         cells = [pack(arrays) for arrays in deal(tuples, len(self._keys))]
         yield pa.record_batch(
