@@ -57,7 +57,7 @@ linear_road = typer.Typer(
     help="""Linear Road (VLDB 2004): tolls that follow the traffic.
 
     `generate` (or `import`) makes a workload, `inspect` checks it, `history` gives it ten weeks of past,
-    `drive` delivers it in real time.
+    `prepare` makes that ready for lookups, `drive` delivers it in real time.
     """,
     epilog="""Example:
 
@@ -238,6 +238,32 @@ def history(
 
 
 @linear_road.command()
+def prepare(folder: WorkloadFolder, master: Master = "local[*]", conf: Conf = None) -> None:
+    """Make a workload's history ready to be looked up.
+
+    Writes DIR/history/prepared: TollHistory and the weekdays' means of SegmentHistory as arrays, which
+    answer a request without a search through millions of rows. Needed once; a run makes what is missing.
+    """
+    from causeway.linear_road.prepare import prepare as prepare_history
+    from causeway.linear_road.prepare import prepared_folder, require_history
+    from causeway.linear_road.workload import Workload
+
+    workload = Workload.load(folder)
+    require_history(workload)
+    with _spark("linear-road prepare", master, conf) as spark:
+        made = prepare_history(spark, workload)
+    _print_counts(
+        f"{prepared_folder(workload)}: made in {made.seconds:.1f} s",
+        {
+            "expressways": made.expressways,
+            "TollHistory rows": made.toll_history,
+            "SegmentHistory rows": made.segment_history,
+            "bytes": made.bytes,
+        },
+    )
+
+
+@linear_road.command()
 def drive(
     folder: WorkloadFolder,
     to: Annotated[Path, typer.Option(help="Folder for the tuples, not driven into before.", metavar="SPOOL")],
@@ -273,6 +299,70 @@ def drive(
         raise CheckFailedError(
             f"a tuple was {delivery.worst_lateness_ms:.0f} ms late; {PROMISED_LATENESS_MS} ms were promised"
         )
+
+
+@linear_road.command()
+def run(
+    folder: WorkloadFolder,
+    out: Annotated[Path, typer.Option(help="Folder for the run, new or empty.", metavar="RUN")],
+    speed: Annotated[
+        str,
+        typer.Option(
+            help="Simulated seconds that pass in one second; max takes the input as fast as it goes.",
+            metavar="K|max",
+        ),
+    ] = "1",
+    from_minute: Annotated[
+        int,
+        typer.Option(help="Take all before minute M at once; real time starts there.", metavar="M", min=0),
+    ] = 0,
+    rules: Annotated[str, typer.Option(help="The dialect of the benchmark.", metavar="NAME")] = "vldb2004",
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with a run that was broken off, with its own settings.")
+    ] = False,
+    master: Master = "local[*]",
+    conf: Conf = None,
+) -> None:
+    """Answer a workload on Spark, in real time.
+
+    Starts the pipeline and the driver, and writes every toll, alert, balance, expenditure and travel time to
+    RUN/answers.csv and RUN/answers, with the moment at which it was given. RUN/report.html shows how it went.
+    """
+    from causeway.linear_road.run import RunSettings, begin_run
+    from causeway.linear_road.run import run as answer
+    from causeway.linear_road.workload import Workload
+    from causeway.report.linear_road_run import write_run_page
+
+    workload = Workload.load(folder)
+    settings = begin_run(workload, out, RunSettings(_speed(speed), from_minute, rules), resume=resume)
+    with _spark("linear-road run", master, conf) as spark:
+        facts = answer(spark, workload, out, settings, resume=resume)
+    page = write_run_page(out)
+    names = (
+        "toll notifications",
+        "accident alerts",
+        "account balances",
+        "daily expenditures",
+        "travel times",
+    )
+    _print_counts(
+        f"{out}: L = {workload.expressways:g}, answered in {facts['seconds']:.0f} s",
+        {"tuples": facts["counts"]["tuples"]}
+        | {name: facts["counts"]["answers"][str(kind)] for kind, name in enumerate(names)},
+    )
+    _output.print(f"Answers: {out / 'answers.csv'}\nReport: {page}")
+    _output.print(f"Are they right, and in time? causeway linear-road validate {folder} {out}")
+    if settings.speed is not None and not facts["delivery"]["kept_promise"]:
+        console.print("[yellow]the driver was late: the machine could not even deliver the input in time[/]")
+
+
+def _speed(given: str) -> float | None:
+    if given == "max":
+        return None
+    try:
+        return float(given)
+    except ValueError:
+        raise typer.BadParameter(f"{given!r} is no number, and not max.", param_hint="--speed") from None
 
 
 def _spark(command: str, master: str, conf: list[str] | None) -> AbstractContextManager[SparkSession]:

@@ -53,9 +53,9 @@ class ProgressBar:
         self._progress = progress
         self._task = task
 
-    def update(self, done: float) -> None:
-        """Show `done` of the total as done."""
-        self._progress.update(self._task, completed=done)
+    def update(self, done: float, note: str = "") -> None:
+        """Show `done` of the total as done, and a `note` beside it."""
+        self._progress.update(self._task, completed=done, note=note)
 
 
 @contextmanager
@@ -68,10 +68,11 @@ def progress_bar(title: str, total: float, unit: str) -> Iterator[ProgressBar]:
         _RateColumn(),
         TimeRemainingColumn(),
         TextColumn("left"),
+        TextColumn("{task.fields[note]}"),
         console=console,
         disable=not console.is_terminal,
     ) as progress:
-        yield ProgressBar(progress, progress.add_task(title, total=total, unit=unit))
+        yield ProgressBar(progress, progress.add_task(title, total=total, unit=unit, note=""))
 
 
 @contextmanager

@@ -6,6 +6,7 @@ import os
 import re
 import socket
 import sys
+import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -137,7 +138,8 @@ def spark_session(
     for key, value in _all_settings(master, settings or {}, log_level).items():
         builder = builder.config(key, value)
     try:
-        spark = builder.getOrCreate()
+        with _java_errors_aside(shown=log_level != "OFF"):
+            spark = builder.getOrCreate()
         # Settings under spark.sql are looked at on first use; a bad one is to be told now.
         spark.conf.get("spark.sql.session.timeZone")
     except (PySparkException, Py4JError, OSError, RuntimeError) as failure:
@@ -147,6 +149,32 @@ def spark_session(
         yield spark
     finally:
         spark.stop()
+
+
+@contextmanager
+def _java_errors_aside(shown: bool) -> Iterator[None]:
+    """Start Java, within the block, with an error output that is nobody's terminal.
+
+    Spark's Python workers write there what they do, and tracebacks when their sockets are closed at the end.
+    What is written while Java does not start is told.
+    """
+    if shown:
+        yield
+        return
+    sys.stderr.flush()
+    own = os.dup(2)
+    with tempfile.TemporaryFile() as aside:
+        os.dup2(aside.fileno(), 2)
+        try:
+            yield
+        except BaseException:
+            os.dup2(own, 2)
+            aside.seek(0)
+            sys.stderr.write(aside.read().decode(errors="replace"))
+            raise
+        finally:
+            os.dup2(own, 2)
+            os.close(own)
 
 
 def _all_settings(master: str, given: Mapping[str, str], log_level: str) -> dict[str, str]:

@@ -12,7 +12,7 @@ from typing import Final, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["RULES", "I32", "I64", "Rules", "Vldb2004"]
+__all__ = ["I32", "I64", "RULES", "Rules", "Vldb2004"]
 
 I32 = NDArray[np.int32]
 I64 = NDArray[np.int64]

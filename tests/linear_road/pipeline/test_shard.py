@@ -11,6 +11,8 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.linear_road.literal_reading import Expected, expected_answers
+from tests.linear_road.random_traffic import InputTuple, make_traffic, segment_history, toll_history, traffic
 
 from causeway.linear_road.pipeline.cells import Arrays, pack, unpack
 from causeway.linear_road.pipeline.shard import Shard
@@ -18,8 +20,6 @@ from causeway.linear_road.pipeline.tuples_by_shard import deal
 from causeway.linear_road.prepared_history import PreparedHistory
 from causeway.linear_road.rules import RULES
 from causeway.linear_road.tuples import INPUT_COLUMNS, INPUT_SCHEMA
-from tests.linear_road.literal_reading import Expected, expected_answers
-from tests.linear_road.random_traffic import InputTuple, make_traffic, segment_history, toll_history, traffic
 
 NO_HISTORY = PreparedHistory(Path("/nowhere"), "none")
 

@@ -10,7 +10,6 @@ A batch that is done again after a crash writes the same names again: nothing is
 from __future__ import annotations
 
 import json
-import os
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -20,18 +19,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from causeway.linear_road.answers_file import ANSWER_SCHEMA
 from causeway.linear_road.clock import SimulatedClock
 from causeway.linear_road.pipeline.cells import Arrays, concatenate, unpack
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-__all__ = ["ANSWER_SCHEMA", "AnswerSink", "answer_table"]
-
-ANSWER_SCHEMA: Final = pa.schema(
-    [("Type", pa.int8()), ("Time", pa.int32()), ("Emit", pa.float64())]
-    + [(name, pa.int32()) for name in ("VID", "Spd", "Toll", "Seg", "QID", "ResultTime", "Bal", "TravelTime")]
-)
+__all__ = ["AnswerSink", "answer_table"]
 
 _FIELDS: Final[dict[int, dict[str, str]]] = {
     0: {"Time": "toll_time", "VID": "toll_vid", "Spd": "toll_lav", "Toll": "toll_toll"},
@@ -115,12 +110,12 @@ def _add_up(shards: Sequence[Arrays]) -> Arrays:
 
     Every shard has had the same balance requests in the same order.
     """
-    balances = [shard["balance_bal"] for shard in shards]
     asked = [shard["balance_qid"] for shard in shards]
     if any(not np.array_equal(qids, asked[0]) for qids in asked):
         raise RuntimeError("shards were asked for the balances of different vehicles")
+    total = np.stack([shard["balance_bal"] for shard in shards]).sum(axis=0, dtype=np.int32)
     mine = {name: values for name, values in shards[0].items() if name.startswith("balance_")}
-    return concatenate(shards) | mine | {"balance_bal": np.sum(balances, axis=0, dtype=np.int32)}
+    return concatenate(shards) | mine | {"balance_bal": total}
 
 
 def _name(number: int, kind: str) -> str:
@@ -130,4 +125,4 @@ def _name(number: int, kind: str) -> str:
 def _write_whole(table: pa.Table, path: Path) -> None:
     aside = path.with_name(f".{path.name}")
     pq.write_table(table, aside, compression="lz4", use_dictionary=False, write_statistics=False)
-    os.replace(aside, path)
+    aside.replace(path)

@@ -1,8 +1,8 @@
 """Named arrays in one cell of bytes: how tuples, state and answers travel through Spark.
 
 Spark moves and keeps a few large cells instead of many small rows, so that its cost per tuple is that of
-copying bytes. A cell is a line of JSON (names, types, lengths) and the arrays' own memory after it; nothing in
-it is ever executed.
+copying bytes. A cell is a line of JSON (names, types, lengths) and the arrays' own memory after it; nothing
+in it is ever executed.
 """
 
 from __future__ import annotations

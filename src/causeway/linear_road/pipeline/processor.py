@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 import pandas as pd
-from pyspark.sql.streaming import StatefulProcessor, StatefulProcessorHandle
-from pyspark.sql.streaming.stateful_processor import MapState
+from pyspark.sql.streaming.stateful_processor import MapState, StatefulProcessor, StatefulProcessorHandle
 
 from causeway.linear_road.pipeline.cells import concatenate, pack, unpack
 from causeway.linear_road.pipeline.shard import Shard
@@ -51,9 +50,10 @@ class RoadProcessor(StatefulProcessor):
     def handleInputRows(  # noqa: N802 - Spark's name
         self,
         key: Any,
-        rows: Iterator[pd.DataFrame],
+        rows: Iterator[Any],
         timerValues: Any,  # noqa: N803
     ) -> Iterator[pd.DataFrame]:
+        """Answer a batch: all rows of one shard, each a cell with some seconds' tuples."""
         files = pd.concat(list(rows)).sort_values("first")
         tuples = concatenate([unpack(cell) for cell in files["tuples"]])
         shard = self._keys.index(int(key[0]))

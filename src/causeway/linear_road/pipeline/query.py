@@ -83,7 +83,8 @@ def start_query(
 def _keys(spark: SparkSession, shards: int) -> list[int]:
     """A number for each shard, such that Spark gives every one a task of its own."""
     rows = spark.sql(
-        "SELECT min(id) AS key FROM range(0, {many}) GROUP BY pmod(hash(CAST(id AS INT)), {shards}) ORDER BY key",
+        "SELECT min(id) AS key FROM range(0, {many}) "
+        "GROUP BY pmod(hash(CAST(id AS INT)), {shards}) ORDER BY key",
         many=64 * shards + 64,
         shards=shards,
     ).collect()

@@ -90,8 +90,12 @@ class Shard:
             }
         )
         seconds, tolls = history.travel_times(
-            *(tuples[f"journey_{field}"] for field in ("xway", "sinit", "send", "dow", "tod")),
-            toll=self._rules.toll,
+            tuples["journey_xway"],
+            tuples["journey_sinit"],
+            tuples["journey_send"],
+            tuples["journey_dow"],
+            tuples["journey_tod"],
+            self._rules.toll,
         )
         answers.append(
             {
@@ -139,7 +143,14 @@ class Shard:
         told, standing, gone, apart = follow_reports(
             start,
             self._rules.stopped_after,
-            *(reports[name] for name in REPORT_FIELDS),
+            reports["time"],
+            reports["vid"],
+            reports["road"],
+            reports["cell"],
+            reports["seg"],
+            reports["lane"],
+            reports["spd"],
+            reports["pos"],
             vehicles.rows,
             vehicles.index,
             vehicles.count,

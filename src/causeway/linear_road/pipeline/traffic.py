@@ -1,4 +1,4 @@
-"""The kernel: reports of one minute in, in the order of time; who enters a segment, who is charged, who stands.
+"""The kernel: a minute's reports in, in the order of time; who enters a segment, who is charged, who stands.
 
 A report costs one look-up in a table, whatever the number of vehicles. Within a minute no report changes what
 another is told (tolls and accidents are those of minutes before), so that a minute, or any part of one, is

@@ -36,8 +36,10 @@ _MOST_EXPRESSWAYS: Final = 1 << 18
 
 
 def deal(tuples: pa.Table | pa.RecordBatch, shards: int) -> list[Arrays]:
-    """The tuples of each shard, in the order they have: reports by the name of a field, requests by
-    `balance_time` and so on."""
+    """The tuples of each shard, in the order they have.
+
+    Reports are found by the name of a field, requests by `balance_time` and so on.
+    """
     columns = {name: tuples.column(name).to_numpy() for name in tuples.schema.names}
     kind = columns["Type"]
     reports = {

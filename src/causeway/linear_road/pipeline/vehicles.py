@@ -56,7 +56,7 @@ def _hash(key: int, mask: int) -> int:
 
 
 @kernel
-def row_of(key: int, vehicles: Any, index: I32, count: I64) -> int:
+def row_of(key: int, vehicles: Any, index: I32, count: I64) -> Any:
     """The row of a vehicle on a road, a new one if it has none; there must be room."""
     mask = len(index) - 1
     place = _hash(key, mask)
