@@ -46,7 +46,7 @@ class DriveProcess:
             [sys.executable, "-m", __name__, json.dumps(arguments)],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
         )
 
     @property
@@ -65,11 +65,10 @@ class DriveProcess:
 
     def outcome(self) -> dict[str, Any]:
         """What it says of itself at the end: see `_drive.json`."""
-        _, error = self._process.communicate()
         try:
             facts: dict[str, Any] = json.loads((self._spool / DRIVE_FILE).read_text())
         except FileNotFoundError:
-            facts = {"state": "failed", "error": error.decode(errors="replace").strip()}
+            return {"state": "failed", "error": f"it ended with exit code {self._process.wait()}"}
         return facts
 
     def stop(self) -> None:
@@ -80,7 +79,7 @@ class DriveProcess:
                 self._process.wait(5)
             except subprocess.TimeoutExpired:
                 self._process.kill()
-        self._process.communicate()
+                self._process.wait()
 
 
 def main() -> None:
