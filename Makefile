@@ -24,12 +24,12 @@ $(VENV)/.installed: pyproject.toml
 
 install: $(VENV)/.installed ## make the environment in .venv, with a Java where there is none
 
-run: $(VENV)/.installed ## a small Linear Road: traffic, its figures, history, delivery
+run: $(VENV)/.installed ## a small Linear Road: traffic, history, all answers on Spark, validated
 	rm -rf $(DEMO)
-	$(BIN)/causeway linear-road generate --out $(DEMO)/workload --xways 1 --minutes 30
-	$(BIN)/causeway linear-road inspect $(DEMO)/workload
+	$(BIN)/causeway linear-road generate --out $(DEMO)/workload --xways 0.5 --minutes 60
 	$(BIN)/causeway linear-road history $(DEMO)/workload
-	$(BIN)/causeway linear-road drive $(DEMO)/workload --to $(DEMO)/spool --from-minute 20 --speed 60
+	$(BIN)/causeway linear-road run $(DEMO)/workload --out $(DEMO)/run --from-minute 56 --speed 4
+	$(BIN)/causeway linear-road validate $(DEMO)/workload $(DEMO)/run
 
 test: $(VENV)/.installed ## what must hold before a change lands: lint, types, tests
 	$(MAKE) --no-print-directory lint
@@ -47,7 +47,7 @@ format: $(VENV)/.installed ## let ruff tidy the code
 	$(BIN)/ruff check --fix src tests benchmarks
 	$(BIN)/ruff format src tests benchmarks
 
-bench: $(VENV)/.installed ## our figures beside the floor (minutes for each)
+bench: $(VENV)/.installed ## our figures beside the floor (minutes for each; after `make run`)
 	@for script in benchmarks/*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
 
 clean: ## remove the environment, the demo and caches

@@ -187,7 +187,7 @@ class _Run:
             noted = json.loads(note.read_text())
             durations = dict(progress["durationMs"])
             self._batches[progress["batchId"]] = {
-                **{name: noted[name] for name in ("batch", "first_second", "last_second", "tuples")},
+                **{name: noted[name] for name in ("batch", "first_second", "last_second", "tuples", "spent")},
                 "started_at": noted["readable"] - durations.get("triggerExecution", 0) / 1000,
                 "seconds": durations.get("triggerExecution", 0) / 1000,
                 "durations_ms": durations,

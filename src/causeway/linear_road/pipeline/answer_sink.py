@@ -45,6 +45,8 @@ _FIELDS: Final[dict[int, dict[str, str]]] = {
         "Toll": "journey_toll",
     },
 }
+_SPENT: Final = ("reading", "unpacking", "kernel", "state")
+"""Seconds that tasks note, summed over all of them."""
 _SEGMENT_FIELDS: Final = ("Minute", "XWay", "Dir", "Seg", "Cars", "Lav", "Toll", "Accident")
 
 
@@ -57,9 +59,11 @@ class AnswerSink:
         self._clock = clock
 
     def __call__(self, batch: DataFrame, number: int) -> None:
+        began = time.perf_counter()
         cells = batch.toArrow().column("answers").to_pylist()
         if not cells:
             return
+        collected = time.perf_counter()
         shards = [unpack(cell) for cell in cells]
         answers = _add_up(shards)
         ended = {name: answers[f"segment_{name.lower()}"] for name in _SEGMENT_FIELDS}
@@ -70,6 +74,7 @@ class AnswerSink:
         emit = self._clock.at(handed_over)
         _write_whole(answer_table(answers, emit), self._batches / _name(number, "parquet"))
         readable = time.time()
+        spent = {what: float(answers[f"spent_{what}"].sum()) for what in _SPENT}
         facts = {
             "batch": number,
             "first_second": int(answers["batch_first"].min()),
@@ -80,6 +85,7 @@ class AnswerSink:
             "readable": readable,
             "emit": emit,
             "readable_simulated": self._clock.at(readable),
+            "spent": spent | {"tasks": collected - began, "sink": time.perf_counter() - collected},
         }
         note = self._batches / f".{_name(number, 'json')}"
         note.write_text(json.dumps(facts))

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
+import numpy as np
 import pandas as pd
 from pyspark.sql.streaming.stateful_processor import MapState, StatefulProcessor, StatefulProcessorHandle
 
@@ -23,15 +25,22 @@ is read from the store, so that any worker may be given any shard, or be new."""
 
 
 class _Cells:
+    """A shard's cells in Spark's state store, and the time that they took."""
+
     def __init__(self, cells: MapState) -> None:
         self._cells = cells
+        self.seconds = 0.0
 
     def read(self, name: str) -> bytes | None:
+        began = time.perf_counter()
         value = self._cells.getValue((name,))
+        self.seconds += time.perf_counter() - began
         return None if value is None else bytes(value[0])
 
     def write(self, name: str, cell: bytes) -> None:
+        began = time.perf_counter()
         self._cells.updateValue((name,), (cell,))
+        self.seconds += time.perf_counter() - began
 
 
 class RoadProcessor(StatefulProcessor):
@@ -54,6 +63,7 @@ class RoadProcessor(StatefulProcessor):
         timerValues: Any,  # noqa: N803
     ) -> Iterator[pd.DataFrame]:
         """Answer a batch: all rows of one shard, each a cell with some seconds' tuples."""
+        began = time.perf_counter()
         files = pd.concat(list(rows)).sort_values("first")
         tuples = concatenate([unpack(cell) for cell in files["tuples"]])
         shard = self._keys.index(int(key[0]))
@@ -61,8 +71,17 @@ class RoadProcessor(StatefulProcessor):
         replica = _replicas.pop((self._query, shard), None)
         if replica is None:
             replica = Shard(RULES[self._rules], self._history, len(self._keys), shard)
+        self._cells.seconds = 0.0
+        unpacked = time.perf_counter()
         answers = replica.answer(tuples, self._cells)
         _replicas[self._query, shard] = replica
+        spent = {
+            "reading": tuples["spent_reading"].sum(),
+            "unpacking": unpacked - began,
+            "kernel": time.perf_counter() - unpacked - self._cells.seconds,
+            "state": self._cells.seconds,
+        }
+        answers |= {f"spent_{what}": np.array([seconds]) for what, seconds in spent.items()}
         yield pd.DataFrame({"shard": [shard], "answers": [pack(answers)]})
 
     def close(self) -> None:

@@ -1,0 +1,131 @@
+"""Where the time of a batch goes, next to the floor: the same kernel over the same arrays without Spark.
+
+    python benchmarks/linear_road.py [WORKLOAD RUN]
+
+RUN is one of WORKLOAD at any speed; without them, those that `make run` makes. The batches of real time are looked at
+(all but the first ten of a run at `--speed max`), and the floor answers the same batches again.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from rich.console import Console
+from rich.table import Table
+
+from causeway.linear_road.pipeline.cells import pack, unpack
+from causeway.linear_road.pipeline.shard import Shard
+from causeway.linear_road.pipeline.tuples_by_shard import deal
+from causeway.linear_road.prepare import prepared_folder
+from causeway.linear_road.prepared_history import PreparedHistory
+from causeway.linear_road.rules import RULES
+from causeway.linear_road.stream_reader import read_seconds
+from causeway.linear_road.workload import Workload
+
+_MOST_BATCHES = 300
+
+
+class _Cells(dict[str, bytes]):
+    """State that costs nothing to keep."""
+
+    def read(self, name: str) -> bytes | None:
+        return self.get(name)
+
+    def write(self, name: str, cell: bytes) -> None:
+        self[name] = cell
+
+
+def floor(workload: Workload, run: dict[str, Any], batches: list[dict[str, Any]]) -> dict[str, float]:
+    """Seconds per million tuples of the run's batches, in one process, shard by shard."""
+    shards = int(run["shards"])
+    history = PreparedHistory.open(prepared_folder(workload))
+    replicas = [Shard(RULES[run["rules"]], history, shards, number) for number in range(shards)]
+    states = [_Cells() for _ in range(shards)]
+    spent: dict[str, float] = defaultdict(float)
+    tuples = 0
+    cuts = [batch["first_second"] for batch in batches] + [batches[-1]["last_second"] + 1]
+    # What comes before the batches is taken a minute at a time.
+    cuts = [*range(0, cuts[0], 60), *cuts]
+    waiting: list[pa.RecordBatch] = []
+    at = 1
+    for second in read_seconds(workload.parts, workload.format):
+        while at < len(cuts) and second.time >= cuts[at]:
+            if waiting:
+                timed = cuts[at - 1] >= batches[0]["first_second"]
+                tuples += _answer(waiting, replicas, states, spent if timed else defaultdict(float)) * timed
+                waiting = []
+            at += 1
+        if at == len(cuts):
+            break
+        waiting += second.batches
+    if waiting and at < len(cuts):
+        tuples += _answer(waiting, replicas, states, spent)
+    return {name: seconds / tuples * 1e6 for name, seconds in spent.items()}
+
+
+def _answer(
+    waiting: list[pa.RecordBatch], replicas: list[Shard], states: list[_Cells], spent: dict[str, float]
+) -> int:
+    table = pa.Table.from_batches(waiting).combine_chunks()
+    moments = [time.perf_counter()]
+    dealt = deal(table, len(replicas))
+    moments.append(time.perf_counter())
+    tuples = [unpack(pack(arrays)) for arrays in dealt]
+    moments.append(time.perf_counter())
+    for replica, arrays, state in zip(replicas, tuples, states, strict=True):
+        replica.answer(arrays, state)
+    moments.append(time.perf_counter())
+    for name, before, after in zip(("reading", "unpacking", "kernel"), moments, moments[1:], strict=False):
+        spent[name] += after - before
+    return int(table.num_rows)
+
+
+def main() -> None:
+    """Print the table."""
+    given = sys.argv[1:] or ["demo/workload", "demo/run"]
+    workload, folder = Workload.load(Path(given[0])), Path(given[1])
+    run = json.loads((folder / "run.json").read_text())
+    batches = [batch for batch in run["batches"] if batch["first_second"] >= 60 * run["from_minute"]]
+    batches = (batches if run["speed"] else batches[10:] or batches)[-_MOST_BATCHES:]
+    count, tuples = len(batches), sum(batch["tuples"] for batch in batches)
+    total = sum(batch["seconds"] for batch in batches)
+    tasks = sum(batch["spent"]["tasks"] for batch in batches)
+    sink = sum(batch["spent"]["sink"] for batch in batches)
+    table = Table(title=f"{count:,} batches of {tuples / count:,.0f} tuples, {total / count:.3f} s each")
+    for name in ("", "ms a batch", "s per million tuples", "floor"):
+        table.add_column(name, justify="left" if not name else "right")
+    lowest = floor(workload, run, batches)
+    rows = {
+        "source: read and deal to shards": ("reading", 0.0),
+        "transfer: unpack in Python": ("unpacking", 0.0),
+        "kernel and history": ("kernel", 0.0),
+        "state store": ("state", 0.0),
+    }
+    in_tasks = 0.0
+    for title, (name, _) in rows.items():
+        seconds = sum(batch["spent"][name] for batch in batches)
+        in_tasks += seconds
+        below = f"{lowest[name]:.3f}" if name in lowest else ""
+        table.add_row(f"{title} ¹", f"{1000 * seconds / count:.1f}", f"{seconds / tuples * 1e6:.3f}", below)
+    for title, seconds in (
+        ("tasks: all of the above, shuffle, scheduling", tasks),
+        ("sink", sink),
+        ("fixed cost of a batch: planning, logs, commits", total - tasks - sink),
+        ("whole batch", total),
+    ):
+        below = f"{sum(lowest.values()):.3f}" if title == "whole batch" else ""
+        table.add_row(title, f"{1000 * seconds / count:.1f}", f"{seconds / tuples * 1e6:.3f}", below)
+    Console().print(table)
+    print(f"¹ summed over tasks, which run side by side: {1000 * in_tasks / count:.0f} ms of work a batch")
+    print(f"run: L = {run['expressways']:g}, speed {run['speed'] or 'max'}, {run['hardware']['processor']}, ")
+    print(f"{run['hardware']['cores']} cores; the floor is one core")
+
+
+if __name__ == "__main__":
+    main()
