@@ -17,7 +17,7 @@ import pytest
 from causeway import __version__, cli
 from causeway.errors import CheckFailedError
 
-_COMMANDS = ["generate", "import", "inspect", "history", "drive"]
+_COMMANDS = ["generate", "import", "inspect", "history", "prepare", "drive", "run", "validate", "rate"]
 _LINE = "0,{time},{vehicle},30,0,1,0,5,26400,-1,-1,-1,-1,-1,-1\n"
 
 

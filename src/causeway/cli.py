@@ -20,7 +20,7 @@ from typer.core import TyperGroup
 from causeway import __version__
 from causeway.errors import CausewayError, CheckFailedError
 from causeway.progress import console
-from causeway.session import explain, parse_settings, spark_session
+from causeway.session import check_master, explain, parse_settings, spark_session
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -57,15 +57,16 @@ linear_road = typer.Typer(
     help="""Linear Road (VLDB 2004): tolls that follow the traffic.
 
     `generate` (or `import`) makes a workload, `inspect` checks it, `history` gives it ten weeks of past,
-    `prepare` makes that ready for lookups, `drive` delivers it in real time.
+    which `prepare` makes ready for lookups. `run` answers it on Spark, fed by `drive` in real time;
+    `validate` judges the answers, and `rate` finds how many expressways a machine can bear.
     """,
     epilog="""Example:
 
     \b
-      causeway linear-road generate --out traffic --minutes 30
-      causeway linear-road inspect traffic
+      causeway linear-road generate --out traffic --minutes 60
       causeway linear-road history traffic
-      causeway linear-road drive traffic --to spool --speed 10
+      causeway linear-road run traffic --out run --speed 4 --from-minute 50
+      causeway linear-road validate traffic run
     """,
     no_args_is_help=True,
     rich_markup_mode=None,
@@ -102,7 +103,9 @@ class Format(StrEnum):
     csv = "csv"
 
 
-def _halves_of_expressways(number: float) -> float:
+def _halves_of_expressways(number: float | None) -> float | None:
+    if number is None:
+        return None
     if number <= 0 or not (2 * number).is_integer():
         raise typer.BadParameter(f"{number:g} is none of 0.5, 1, 1.5, 2 and so on.")
     return number
@@ -354,6 +357,160 @@ def run(
     _output.print(f"Are they right, and in time? causeway linear-road validate {folder} {out}")
     if settings.speed is not None and not facts["delivery"]["kept_promise"]:
         console.print("[yellow]the driver was late: the machine could not even deliver the input in time[/]")
+
+
+@linear_road.command()
+def validate(
+    folder: WorkloadFolder,
+    answers: Annotated[
+        Path,
+        typer.Argument(
+            metavar="RUN",
+            help="A run's folder, or any system's answers: a flat file, or Parquet.",
+            show_default=False,
+        ),
+    ],
+    xways: Annotated[
+        str | None,
+        typer.Option(help="Judge only vehicles that report from these expressways.", metavar="A,B,…"),
+    ] = None,
+    sample: Annotated[
+        int | None,
+        typer.Option(help="Judge only vehicles of so many expressways.", metavar="N", min=1),
+    ] = None,
+    speed: Annotated[
+        str, typer.Option(help="The speed of another system's run; a run of ours knows it.", metavar="K|max")
+    ] = "1",
+    from_minute: Annotated[
+        int,
+        typer.Option(help="The minute at which another system's real time began.", metavar="M", min=0),
+    ] = 0,
+    master: Master = "local[*]",
+    conf: Conf = None,
+) -> None:
+    """Judge the answers to a workload.
+
+    Every answer that is due once, right and in time, and no other? The expected answers are computed from the
+    whole input, by other means than those of `run`. Writes validation.json into RUN, or beside the answers.
+    Exit code 1 where the answers fail.
+    """
+    from causeway.linear_road.run_folder import RunFolder
+    from causeway.linear_road.validation import validate as judge
+    from causeway.linear_road.validation import validation_table, write_validation
+    from causeway.linear_road.workload import Workload
+    from causeway.report.linear_road_run import write_run_page
+
+    workload = Workload.load(folder)
+    is_run = (answers / "run.json").exists()
+    given, told_speed, told_minute = answers, _speed(speed), from_minute
+    if is_run:
+        facts = RunFolder(answers).facts()
+        told_speed, told_minute = facts.get("speed"), facts.get("from_minute", 0)
+        given = answers / "answers" if (answers / "answers").is_dir() else answers / "answers.csv"
+    with _spark("linear-road validate", master, conf) as spark:
+        validation = judge(
+            spark,
+            workload,
+            given,
+            xways=_expressways(xways),
+            sample=sample,
+            speed=told_speed,
+            from_minute=told_minute,
+        )
+    written = (answers if answers.is_dir() else answers.parent) / "validation.json"
+    write_validation(validation, written)
+    _output.print(validation_table(validation))
+    for difference in validation.differences:
+        _output.print(f"- {escape(difference.words)}")
+    for note in validation.notes:
+        _output.print(escape(note))
+    _output.print(f"Judgement: {written}")
+    if is_run:
+        _output.print(f"Report: {write_run_page(answers)}")
+    if not validation.passed:
+        raise CheckFailedError("the answers fail; see the table")
+
+
+def _expressways(given: str | None) -> list[int] | None:
+    if given is None:
+        return None
+    try:
+        return [int(number) for number in given.split(",")]
+    except ValueError:
+        raise typer.BadParameter(f"{given!r} is no list as in 0,3,4.", param_hint="--xways") from None
+
+
+@linear_road.command()
+def rate(
+    out: Annotated[
+        Path, typer.Option(help="Folder for the rating; one that was broken off goes on.", metavar="DIR")
+    ] = Path("rating"),
+    max_xways: Annotated[
+        float | None,
+        typer.Option(
+            help="Try no more expressways than that.",
+            metavar="L",
+            callback=_halves_of_expressways,
+            show_default=False,
+        ),
+    ] = None,
+    minutes: Annotated[
+        int, typer.Option(help="Minutes to simulate; the benchmark takes 180.", metavar="N", min=1)
+    ] = 180,
+    speed: Annotated[
+        float, typer.Option(help="Simulated seconds that pass in one second.", metavar="K")
+    ] = 1.0,
+    from_minute: Annotated[
+        int,
+        typer.Option(help="Take all before minute M at once; real time starts there.", metavar="M", min=0),
+    ] = 0,
+    seed: Annotated[int, typer.Option(help="Of the traffic and its history.", metavar="N", min=0)] = 1,
+    sample: Annotated[
+        int | None,
+        typer.Option(
+            help="Judge the vehicles of N expressways, not of all.", metavar="N", min=1, show_default=False
+        ),
+    ] = None,
+    workloads: Annotated[
+        Path | None,
+        typer.Option(
+            help="Folder of the workloads, to share them between ratings; DIR/workloads unless given.",
+            metavar="DIR",
+            show_default=False,
+        ),
+    ] = None,
+    master: Master = "local[*]",
+    conf: Conf = None,
+) -> None:
+    """Find the largest L that this machine sustains.
+
+    Generates, runs and validates L = 0.5, 1, 2, 4 … expressways until one fails, then halves the gap. Takes
+    hours, and can be broken off and called again. Prints the paper's tables with a column of ours, and writes
+    DIR/rating.json. Exit code 1 where no L passes.
+    """
+    from functools import partial
+
+    from causeway.linear_road.command_process import run_command
+    from causeway.linear_road.rating import RATING_FILE, Protocol
+    from causeway.linear_road.rating import rate as rate_machine
+    from causeway.report.linear_road_rating import print_rating, rating_words
+    from causeway.report.linear_road_run import write_run_page
+
+    check_master(master)
+    protocol = Protocol(minutes, from_minute, speed, seed, sample, master, parse_settings(conf or []))
+    rating = rate_machine(
+        out,
+        protocol,
+        max_xways=max_xways,
+        workloads=workloads,
+        command=partial(run_command, debug=_wants_debugging()),
+        write_page=write_run_page,
+        tell=lambda line: console.print(escape(line)),
+    )
+    print_rating(rating, _output)
+    _output.print(f"Rating: {out / RATING_FILE}")
+    if not rating.xways:
+        raise CheckFailedError(rating_words(rating))
 
 
 def _speed(given: str) -> float | None:

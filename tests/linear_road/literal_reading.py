@@ -7,8 +7,9 @@ remembered once it is known; means are fractions. Where the spec page changes th
 
 What the words were taken to mean:
 
-- *The report before* is the same vehicle's exactly 30 s earlier, on whatever expressway and direction; a
-  new segment is a `Seg` that differs from its (Table 1 compares nothing else).
+- *The report before* is the same vehicle's exactly 30 s earlier from the same expressway and direction: a trip
+  is on one of them, so that a report from another one starts a trip, and expressways know nothing of each
+  other. A new segment is a `Seg` that differs from its.
 - *Quoted* is a toll only where there was a notification. Who enters a segment in the exit lane gets none, so
   that nothing is assessed for that segment, even if he reports from another lane of it later.
 - *Leaves by its exit ramp*: the last report from the segment was in the exit lane. Then it is not charged,
@@ -18,8 +19,9 @@ What the words were taken to mean:
 - *Stopped until 30 s after* does not include that second: by `Last_1`, a report is the vehicle's position
   while t - Time < 30, thus on [Time, Time + 30). An accident whose last second is 119 stands in minute 2 and
   not in minute 3.
-- *First report from elsewhere* is any later one of the vehicle, also of another trip, from another (XWay,
-  Lane, Pos, Dir). It comes sooner than 30 s only if a trip begins less than 30 s after another's last report.
+- *First report from elsewhere* is any later one of the vehicle, also of another trip, from another Lane or Pos
+  of the same expressway and direction; one from another expressway or direction says nothing about this one.
+  It comes sooner than 30 s only if a trip begins less than 30 s after another's last report.
 - *Fourth consecutive report*: each is the report before of the next; after a gap, counting starts again.
 - *Stood in minute m*: in at least one whole second of it. `Pos div 5280` is the accident's segment.
 - *Balance at τ* counts tolls assessed at or before τ, on all expressways. A τ below 0 is valid and gives 0.
@@ -224,7 +226,7 @@ class Reading:
         "The report before p is the same vehicle's report exactly 30 s earlier; without one, p starts a trip."
         """
         for q in self.reports_of(p.VID):
-            if p.Time - q.Time == 30:
+            if p.Time - q.Time == 30 and (p.XWay, p.Dir) == (q.XWay, q.Dir):
                 return q
         return None
 
@@ -288,7 +290,8 @@ class Reading:
                 continue
             until = fourth.Time + 30
             for p in self.reports_of(v):
-                if p.Time > fourth.Time and place(p) != place(fourth):
+                same_road = (p.XWay, p.Dir) == (fourth.XWay, fourth.Dir)
+                if p.Time > fourth.Time and same_road and place(p) != place(fourth):
                     until = min(until, p.Time)
             seconds.append((place(fourth), range(fourth.Time, until)))
         return seconds

@@ -48,8 +48,8 @@ def make_traffic(random: Random, orderly: bool = True, crowded: bool | None = No
     """Tuples of up to 15 minutes on one or two expressways, in time order; at least one is a report.
 
     Orderly vehicles rest for more than 30 s between trips. Without that, trips may also follow one another
-    after 1 to 30 s, somewhere else (after exactly 30 s the rules take both for one trip, even on another
-    expressway). `crowded` asks for the crowd, which is there every other time otherwise.
+    after 1 to 30 s, somewhere else (after exactly 30 s the rules take both for one trip, if it is on the same
+    expressway and direction). `crowded` asks for the crowd, which is there every other time otherwise.
     """
     xways = random.choice([(0,), (0, 1)])
     scene = _Scene(random, xways)

@@ -188,9 +188,9 @@ def test_trip_begins_without_a_report_30_seconds_earlier(gap: int, times: list[i
     assert [time for time, _, _ in notified(answers(report(0), report(gap)))] == times
 
 
-def test_report_before_may_come_from_another_expressway() -> None:
-    expected = answers(report(0, xway=0), report(30, xway=1), report(60, seg=51, xway=0, direction=1))
-    assert [time for time, _, _ in notified(expected)] == [0, 60]
+def test_trip_is_on_one_expressway_and_direction() -> None:
+    expected = answers(report(0), report(30, xway=1), report(60, xway=1, direction=1), report(90, xway=1))
+    assert [time for time, _, _ in notified(expected)] == [0, 30, 60, 90]
 
 
 # Accidents.
@@ -255,6 +255,18 @@ def test_first_report_from_elsewhere_ends_a_stop() -> None:
     assert alert_times(long, short) == [120, 179, 180, 239]
     assert alert_times(long, short, [report(115, 8, seg=20)]) == [120, 179]
     assert alert_times(long, short, [report(115, 8, pos=52 * 5280)]) == [120, 179, 180, 239]
+
+
+@pytest.mark.parametrize("road", [{"xway": 1}, {"direction": 1}])
+def test_report_from_another_road_does_not_end_a_stop(road: dict[str, int]) -> None:
+    stopped = [*standing(7, 5, 5), *standing(8, 10, 4), report(115, 8, seg=20, **road)]
+    assert alert_times(stopped) == [120, 179, 180, 239]
+
+
+def test_stop_goes_on_with_the_next_report_from_there() -> None:
+    # Vehicle 8 is seen elsewhere in the middle of it: stopped in [100, 115) and [130, 160), while 7 is in
+    # [115, 145) and nobody else is in [100, 115).
+    assert alert_times(standing(7, 25, 4), standing(8, 10, 5), [report(115, 8, seg=20)]) == [180, 239]
 
 
 @pytest.mark.parametrize(("seg", "warned"), [(47, False), (48, True), (50, True), (52, True), (53, False)])
@@ -366,6 +378,11 @@ def test_segment_entered_in_the_exit_lane_was_not_quoted() -> None:
 @pytest.mark.parametrize("time", [89, 91, 120])
 def test_another_trip_is_no_crossing(time: int) -> None:
     assert charges_after_entering(report(time, seg=51)) == []
+
+
+@pytest.mark.parametrize("road", [{"xway": 1}, {"direction": 1}])
+def test_changing_the_road_is_no_crossing(road: dict[str, int]) -> None:
+    assert charges_after_entering(report(90, seg=51, **road)) == []
 
 
 def test_entered_again_is_quoted_again() -> None:
@@ -621,7 +638,7 @@ def test_minutes_later_all_is_the_same(tuples: list[InputTuple], minutes: int) -
 
 
 @few
-@given(traffic())
+@given(any_traffic)
 def test_expressways_know_nothing_of_each_other(tuples: list[InputTuple]) -> None:
     together = answers([fields for fields in tuples if fields[0] == 0])
     apart = [answers([z for z in tuples if z[0] == 0 and z[4] == xway]) for xway in (0, 1)]

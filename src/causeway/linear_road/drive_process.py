@@ -1,7 +1,7 @@
 """The data driver as a process of its own, beside a run: `python -m causeway.linear_road.drive_process`.
 
-It says by a file that the past is delivered, and starts real time when another one appears. When the process
-that started it is gone, it ends too.
+It says by a file that the past is delivered, starts real time when another one appears, and leaves a third if
+it fails. When the process that started it is gone, it ends too.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ __all__ = ["DriveProcess"]
 
 _PAST_DELIVERED: Final = "_past_delivered"
 _START: Final = "_start"
+_FAILURE: Final = "_failure"
 
 
 class DriveProcess:
@@ -33,7 +34,7 @@ class DriveProcess:
         self, workload: Workload, spool: Path, *, speed: float | None, from_minute: int, resume: bool
     ) -> None:
         self._spool = spool
-        for name in (_PAST_DELIVERED, _START):
+        for name in (_PAST_DELIVERED, _START, _FAILURE):
             (spool / name).unlink(missing_ok=True)
         arguments = {
             "workload": str(workload.folder.resolve()),
@@ -41,6 +42,7 @@ class DriveProcess:
             "speed": speed,
             "from_minute": from_minute,
             "resume": resume,
+            "parent": os.getpid(),
         }
         self._process = subprocess.Popen(
             [sys.executable, "-m", __name__, json.dumps(arguments)],
@@ -65,10 +67,13 @@ class DriveProcess:
 
     def outcome(self) -> dict[str, Any]:
         """What it says of itself at the end: see `_drive.json`."""
-        try:
-            facts: dict[str, Any] = json.loads((self._spool / DRIVE_FILE).read_text())
-        except FileNotFoundError:
-            return {"state": "failed", "error": f"it ended with exit code {self._process.wait()}"}
+        code = self._process.wait()
+        if code:
+            # `_drive.json` may be of an earlier one, or of when it was still well.
+            told = self._spool / _FAILURE
+            reason = f"it was killed by signal {-code}" if code < 0 else f"it ended with exit code {code}"
+            return {"state": "failed", "error": told.read_text() if told.exists() else reason}
+        facts: dict[str, Any] = json.loads((self._spool / DRIVE_FILE).read_text())
         return facts
 
     def stop(self) -> None:
@@ -86,21 +91,25 @@ def main() -> None:
     """Deliver as the one argument, in JSON, says."""
     arguments = json.loads(sys.argv[1])
     spool = Path(arguments["spool"])
-    threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
+    threading.Thread(target=_end_with, args=(arguments["parent"],), daemon=True).start()
 
     def may_start() -> bool:
         if not (spool / _PAST_DELIVERED).exists():
             (spool / _PAST_DELIVERED).touch()
         return (spool / _START).exists()
 
-    drive(
-        Workload.load(Path(arguments["workload"])),
-        spool,
-        speed=arguments["speed"] or math.inf,
-        from_minute=arguments["from_minute"],
-        start_when=may_start if arguments["speed"] else None,
-        resume=arguments["resume"],
-    )
+    try:
+        drive(
+            Workload.load(Path(arguments["workload"])),
+            spool,
+            speed=arguments["speed"] or math.inf,
+            from_minute=arguments["from_minute"],
+            start_when=may_start if arguments["speed"] else None,
+            resume=arguments["resume"],
+        )
+    except Exception as failure:
+        (spool / _FAILURE).write_text(str(failure) or type(failure).__name__)
+        sys.exit(1)
 
 
 def _end_with(parent: int) -> None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
 import shutil
-import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -62,15 +62,10 @@ def begin_run(workload: Workload, out: Path, settings: RunSettings, *, resume: b
     folder = RunFolder(out)
     require_history(workload)
     if resume:
-        facts = folder.facts()
-        if facts["workload"] != str(workload.folder.resolve()):
-            raise UserError(f"{out} is a run of {facts['workload']}, not of {workload.folder}")
-        if facts["state"] == "finished":
-            raise UserError(f"{out} is finished; there is nothing to resume")
-        return RunSettings(facts["speed"], facts["from_minute"], facts["rules"])
+        return _settings_of(folder, workload)
     if settings.rules not in RULES:
         raise UserError(f"--rules {settings.rules}: there are {', '.join(RULES)}")
-    if settings.speed is not None and not settings.speed > 0:
+    if settings.speed is not None and not 0 < settings.speed < math.inf:
         raise UserError(f"a speed of {settings.speed} is not possible; give a number above 0, or max")
     if not 0 <= settings.from_minute < workload.minutes:
         raise UserError(
@@ -78,7 +73,22 @@ def begin_run(workload: Workload, out: Path, settings: RunSettings, *, resume: b
             f"0 to {workload.minutes - 1}"
         )
     folder.make()
+    # Before Spark takes its seconds to start, so that a run that is killed meanwhile can be resumed.
+    folder.save(_first_facts(workload, settings))
     return settings
+
+
+def _settings_of(folder: RunFolder, workload: Workload) -> RunSettings:
+    """The settings of a run that can be resumed."""
+    facts = folder.facts()
+    try:
+        if facts["workload"] != str(workload.folder.resolve()):
+            raise UserError(f"{folder.path} is a run of {facts['workload']}, not of {workload.folder}")
+        if facts["state"] == "finished":
+            raise UserError(f"{folder.path} is finished; there is nothing to resume")
+        return RunSettings(facts["speed"], facts["from_minute"], facts["rules"])
+    except (KeyError, TypeError) as missing:
+        raise UserError(f"{folder.facts_file} is not what a run leaves: {missing!r}") from missing
 
 
 def run(
@@ -86,7 +96,9 @@ def run(
 ) -> dict[str, Any]:
     """Answer `workload` in the folder that `begin_run` has made; returns the facts in `run.json`."""
     folder = RunFolder(out)
-    facts = folder.facts() if resume else _first_facts(spark, workload, settings)
+    facts = folder.facts()
+    if not facts["attempts"]:
+        facts |= _facts_of_spark(spark, workload)
     facts |= {"state": "running", "attempts": facts["attempts"] + 1}
     folder.save(facts)
     began = time.monotonic()
@@ -94,10 +106,17 @@ def run(
     try:
         history = ensure_prepared(spark, workload)
         if settings.speed is not None:
-            _warm_up(spark, workload, settings, history, facts["shards"])
+            _warm_up(spark, workload, folder, settings, history, facts["shards"])
         clock = SimulatedClock(folder.spool, settings.speed, settings.from_minute, facts["made_at"])
         with _answering(spark, folder, clock, settings, history, facts["shards"]) as query:
             delivery = _Run(folder, workload, settings, query, clock, batches).until_all_is_answered(resume)
+        answers = collect_answers(out)
+        facts["counts"] = {
+            "tuples": sum(note["tuples"] for note in folder.batch_notes()),
+            **{name: count for name, count in workload.counts.items() if name != "trips"},
+            "answers": {str(kind): count for kind, count in answers.items()},
+        }
+        # Only now, since a finished run is not resumed.
         facts |= {"state": "finished", "started_at": clock.started_at, "delivery": delivery}
     except KeyboardInterrupt:
         facts["state"] = "stopped"
@@ -109,14 +128,6 @@ def run(
         facts["seconds"] = round(facts["seconds"] + time.monotonic() - began, 3)
         facts["batches"] = [batches[number] for number in sorted(batches)]
         folder.save(facts)
-    answers = collect_answers(out)
-    notes = folder.batch_notes()
-    facts["counts"] = {
-        "tuples": sum(note["tuples"] for note in notes),
-        **{name: count for name, count in workload.counts.items() if name != "trips"},
-        "answers": {str(kind): count for kind, count in answers.items()},
-    }
-    folder.save(facts)
     for done_with in (folder.spool, folder.checkpoint):
         shutil.rmtree(done_with, ignore_errors=True)
     return facts
@@ -142,6 +153,8 @@ class _Run:
         self._batches = batches
         self._answered = 0
         """The second up to which all is answered, not including it."""
+        self._newest = -1
+        """The newest batch that has been looked at."""
         self._worst = 0.0
 
     def until_all_is_answered(self, resume: bool) -> dict[str, Any]:
@@ -178,11 +191,10 @@ class _Run:
             raise RuntimeError(explain(failure)) from failure
         if not self._query.isActive:
             raise RuntimeError("the query ended before all was answered")
-        for progress in self._query.recentProgress:
-            if progress["batchId"] in self._batches:
-                continue
+        for progress in self._new_progress():
+            self._answered = max(self._answered, _second(progress))
             note = self._folder.batches / f"batch-{progress['batchId']:09d}.json"
-            if progress["numInputRows"] == 0 or not note.exists():
+            if progress["batchId"] in self._batches or not note.exists():
                 continue
             noted = json.loads(note.read_text())
             durations = dict(progress["durationMs"])
@@ -192,7 +204,6 @@ class _Run:
                 "seconds": durations.get("triggerExecution", 0) / 1000,
                 "durations_ms": durations,
             }
-            self._answered = max(self._answered, _second(progress))
             note_text = (
                 f"{noted['tuples'] / max(durations.get('triggerExecution', 1), 1) * 1000:,.0f} tuples/s"
             )
@@ -208,6 +219,25 @@ class _Run:
         if not self._answered:
             # After a restart nothing may be left to answer.
             self._answered = _committed_second(self._folder.checkpoint)
+
+    def _new_progress(self) -> list[Any]:
+        """What Spark tells of batches that have ended since the last call.
+
+        Only the newest is asked for where that is all there is: every one that Spark remembers is a good
+        millisecond of this process' time, and of Spark's.
+        """
+        last = self._query.lastProgress
+        if last is None:
+            return []
+        # While there is no input, Spark tells of the batch to come from time to time.
+        newest = last["batchId"] - (not last["numInputRows"])
+        if newest <= self._newest:
+            return []
+        only_one = newest == self._newest + 1 == last["batchId"]
+        recent = [last] if only_one else self._query.recentProgress
+        news = [one for one in recent if one["numInputRows"] and one["batchId"] > self._newest]
+        self._newest = newest
+        return news
 
 
 def _failure(outcome: dict[str, Any]) -> str | None:
@@ -230,11 +260,10 @@ def _committed_second(checkpoint: Path) -> int:
     return int(json.loads(lines[-1])["second"])
 
 
-def _first_facts(spark: SparkSession, workload: Workload, settings: RunSettings) -> dict[str, Any]:
-    context = spark.sparkContext
+def _first_facts(workload: Workload, settings: RunSettings) -> dict[str, Any]:
     return {
         "version": __version__,
-        "state": "running",
+        "state": "new",
         "workload": str(workload.folder.resolve()),
         "expressways": workload.expressways,
         "minutes": workload.minutes,
@@ -242,6 +271,19 @@ def _first_facts(spark: SparkSession, workload: Workload, settings: RunSettings)
         "rules": settings.rules,
         "speed": settings.speed,
         "from_minute": settings.from_minute,
+        "made_at": time.time(),
+        "started_at": None,
+        "attempts": 0,
+        "seconds": 0.0,
+        "counts": {},
+        "delivery": {},
+        "batches": [],
+    }
+
+
+def _facts_of_spark(spark: SparkSession, workload: Workload) -> dict[str, Any]:
+    context = spark.sparkContext
+    return {
         "master": context.master,
         "settings": {
             key: value
@@ -251,13 +293,8 @@ def _first_facts(spark: SparkSession, workload: Workload, settings: RunSettings)
         "shards": shards_for(spark, workload.expressways),
         "hardware": hardware(),
         "versions": versions(spark),
+        # Where nothing is delivered in real time, the clock starts here.
         "made_at": time.time(),
-        "started_at": None,
-        "attempts": 0,
-        "seconds": 0.0,
-        "counts": {},
-        "delivery": {},
-        "batches": [],
     }
 
 
@@ -286,27 +323,36 @@ def _answering(
 
 
 def _warm_up(
-    spark: SparkSession, workload: Workload, settings: RunSettings, history: PreparedHistory, shards: int
+    spark: SparkSession,
+    workload: Workload,
+    run_folder: RunFolder,
+    settings: RunSettings,
+    history: PreparedHistory,
+    shards: int,
 ) -> None:
-    """Let Java and the Python workers compile what they will run, on a copy of the first tuples."""
-    with (
-        tempfile.TemporaryDirectory(prefix="causeway-warm-up-") as aside,
-        progress_bar("warming up", _WARM_UP_BATCHES, "batches") as bar,
-    ):
-        folder = RunFolder(Path(aside) / "run")
-        folder.make()
-        clock = SimulatedClock(folder.spool, None, 0, time.time())
-        with _answering(spark, folder, clock, settings, history, shards) as query:
+    """Let Java and the Python workers compile what they will run, on a copy of the first tuples.
+
+    It is done inside the run's folder, which all workers see.
+    """
+    folder = RunFolder(run_folder.path / ".warm-up")
+    shutil.rmtree(folder.path, ignore_errors=True)
+    folder.make()
+    clock = SimulatedClock(folder.spool, None, 0, time.time())
+    try:
+        with (
+            progress_bar("warming up", _WARM_UP_BATCHES, "batches") as bar,
+            _answering(spark, folder, clock, settings, history, shards) as query,
+        ):
             for number, (first, last, tuples) in enumerate(_first_tuples(workload), 1):
                 pq.write_table(tuples, folder.spool / ".next")
                 (folder.spool / ".next").rename(folder.spool / spool_file_name(first, last))
-                while not (folder.batches / f"batch-{number:09d}.json").exists():
+                while len(list(folder.batches.glob("*.json"))) < number:
                     if (failure := query.exception()) is not None:
                         raise RuntimeError(explain(failure)) from failure
-                    if len(list(folder.batches.glob("*.json"))) >= number:
-                        break
                     time.sleep(0.02)
                 bar.update(number)
+    finally:
+        shutil.rmtree(folder.path, ignore_errors=True)
 
 
 def _first_tuples(workload: Workload) -> Iterator[tuple[int, int, pa.Table]]:
