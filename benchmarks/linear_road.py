@@ -2,8 +2,8 @@
 
     python benchmarks/linear_road.py [WORKLOAD RUN]
 
-RUN is one of WORKLOAD at any speed; without them, those that `make run` makes. The batches of real time are looked at
-(all but the first ten of a run at `--speed max`), and the floor answers the same batches again.
+RUN is one of WORKLOAD at any speed; without them, those that `make run` makes. The batches of real time are
+looked at (all but the first ten of a run at `--speed max`), and the floor answers the same batches again.
 """
 
 from __future__ import annotations

@@ -372,60 +372,76 @@ def validate(
     ],
     xways: Annotated[
         str | None,
-        typer.Option(help="Judge only vehicles that report from these expressways.", metavar="A,B,…"),
+        typer.Option(
+            help="Judge only vehicles that report from these expressways.",
+            metavar="A,B,…",
+            show_default=False,
+        ),
     ] = None,
     sample: Annotated[
         int | None,
-        typer.Option(help="Judge only vehicles of so many expressways.", metavar="N", min=1),
+        typer.Option(
+            help="Judge only vehicles of so many expressways.", metavar="N", min=1, show_default=False
+        ),
     ] = None,
     speed: Annotated[
-        str, typer.Option(help="The speed of another system's run; a run of ours knows it.", metavar="K|max")
-    ] = "1",
+        str | None,
+        typer.Option(
+            help="Simulated seconds that passed in one second, for another system's answers; 1 unless given, "
+            "and max where response times are not to be judged. A run's folder knows.",
+            metavar="K|max",
+            show_default=False,
+        ),
+    ] = None,
     from_minute: Annotated[
-        int,
-        typer.Option(help="The minute at which another system's real time began.", metavar="M", min=0),
-    ] = 0,
+        int | None,
+        typer.Option(
+            help="The minute at which another system's real time began; 0 unless given.",
+            metavar="M",
+            min=0,
+            show_default=False,
+        ),
+    ] = None,
     master: Master = "local[*]",
     conf: Conf = None,
 ) -> None:
     """Judge the answers to a workload.
 
-    Every answer that is due once, right and in time, and no other? The expected answers are computed from the
-    whole input, by other means than those of `run`. Writes validation.json into RUN, or beside the answers.
-    Exit code 1 where the answers fail.
+    Every answer that is due once, right and in time, and no other? What is expected is computed from the
+    whole input, by other means than those of `run`. Writes RUN/validation.json, or NAME.validation.json
+    beside answers that are no run's. Exit code 1 where the answers fail.
     """
-    from causeway.linear_road.run_folder import RunFolder
+    from causeway.linear_road.validation import HowItWas, given_answers, validation_table, write_validation
     from causeway.linear_road.validation import validate as judge
-    from causeway.linear_road.validation import validation_table, write_validation
     from causeway.linear_road.workload import Workload
     from causeway.report.linear_road_run import write_run_page
 
     workload = Workload.load(folder)
-    is_run = (answers / "run.json").exists()
-    given, told_speed, told_minute = answers, _speed(speed), from_minute
-    if is_run:
-        facts = RunFolder(answers).facts()
-        told_speed, told_minute = facts.get("speed"), facts.get("from_minute", 0)
-        given = answers / "answers" if (answers / "answers").is_dir() else answers / "answers.csv"
+    chosen = _expressways(xways)
+    if chosen is not None and sample is not None:
+        raise typer.BadParameter("give either the expressways or how many, not both.", param_hint="--sample")
+    told = None
+    if speed is not None or from_minute is not None:
+        told = HowItWas(_speed(speed or "1"), from_minute or 0)
+    given = given_answers(answers, told)
     with _spark("linear-road validate", master, conf) as spark:
         validation = judge(
             spark,
             workload,
-            given,
-            xways=_expressways(xways),
+            given.answers,
+            xways=chosen,
             sample=sample,
-            speed=told_speed,
-            from_minute=told_minute,
+            speed=given.how.speed,
+            from_minute=given.how.from_minute,
         )
-    written = (answers if answers.is_dir() else answers.parent) / "validation.json"
-    write_validation(validation, written)
     _output.print(validation_table(validation))
     for difference in validation.differences:
         _output.print(f"- {escape(difference.words)}")
     for note in validation.notes:
         _output.print(escape(note))
-    _output.print(f"Judgement: {written}")
-    if is_run:
+    write_validation(validation, given.validation)
+    _output.print(f"Judgement: {given.validation}")
+    if given.is_run:
         _output.print(f"Report: {write_run_page(answers)}")
     if not validation.passed:
         raise CheckFailedError("the answers fail; see the table")

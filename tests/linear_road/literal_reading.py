@@ -7,9 +7,9 @@ remembered once it is known; means are fractions. Where the spec page changes th
 
 What the words were taken to mean:
 
-- *The report before* is the same vehicle's exactly 30 s earlier from the same expressway and direction: a trip
-  is on one of them, so that a report from another one starts a trip, and expressways know nothing of each
-  other. A new segment is a `Seg` that differs from its.
+- *The report before* is the same vehicle's exactly 30 s earlier from the same expressway and direction: a
+  trip is on one of them, so that a report from another one starts a trip, and expressways know nothing of
+  each other. A new segment is a `Seg` that differs from its.
 - *Quoted* is a toll only where there was a notification. Who enters a segment in the exit lane gets none, so
   that nothing is assessed for that segment, even if he reports from another lane of it later.
 - *Leaves by its exit ramp*: the last report from the segment was in the exit lane. Then it is not charged,
@@ -19,9 +19,9 @@ What the words were taken to mean:
 - *Stopped until 30 s after* does not include that second: by `Last_1`, a report is the vehicle's position
   while t - Time < 30, thus on [Time, Time + 30). An accident whose last second is 119 stands in minute 2 and
   not in minute 3.
-- *First report from elsewhere* is any later one of the vehicle, also of another trip, from another Lane or Pos
-  of the same expressway and direction; one from another expressway or direction says nothing about this one.
-  It comes sooner than 30 s only if a trip begins less than 30 s after another's last report.
+- *First report from elsewhere* is any later one of the vehicle, also of another trip, from another Lane or
+  Pos of the same expressway and direction; one from another expressway or direction says nothing about this
+  one. It comes sooner than 30 s only if a trip begins less than 30 s after another's last report.
 - *Fourth consecutive report*: each is the report before of the next; after a gap, counting starts again.
 - *Stood in minute m*: in at least one whole second of it. `Pos div 5280` is the accident's segment.
 - *Balance at τ* counts tolls assessed at or before τ, on all expressways. A τ below 0 is valid and gives 0.

@@ -175,11 +175,8 @@ def rated(out: Path, causeway: FakeCauseway, protocol: Protocol | None = None, *
 def test_a_rating_and_what_it_leaves(tmp_path: Path) -> None:
     causeway = FakeCauseway(in_time_up_to=2.5)
     told: list[str] = []
-    pages: list[str] = []
     protocol = Protocol(minutes=30, from_minute=20, speed=2, seed=7, settings={"spark.driver.memory": "1g"})
-    rating = rated(
-        tmp_path, causeway, protocol, tell=told.append, write_page=lambda run: pages.append(run.name)
-    )
+    rating = rated(tmp_path, causeway, protocol, tell=told.append)
     assert rating.xways == 2.5
     facts = json.loads((tmp_path / "rating.json").read_text())
     assert (facts["finished"], facts["rating"], facts["limited_by_max_xways"]) == (True, 2.5, False)
@@ -210,7 +207,6 @@ def test_a_rating_and_what_it_leaves(tmp_path: Path) -> None:
         "kept": False,
     }
     assert facts["trials"][-1]["why_not"] is None
-    assert pages == ["L-0.5", "L-1", "L-2", "L-4", "L-3", "L-2.5"]
     assert told[:2] == ["L = 0.5 …", "L = 0.5: passed, every answer within 1.25 s"]
     assert told[7] == f"L = 4: no: {facts['trials'][3]['why_not']}"
 
@@ -256,7 +252,9 @@ def test_late_input_makes_a_trial_fail(tmp_path: Path) -> None:
 def test_a_crash_of_the_run_is_a_no_with_its_reason(tmp_path: Path) -> None:
     causeway = FakeCauseway()
     causeway.crashes["run", 2] = Ended(70, "OutOfMemoryError: Java heap space")
-    rating = rated(tmp_path, causeway)
+    pages: list[str] = []
+    rating = rated(tmp_path, causeway, write_page=lambda run: pages.append(run.name))
+    assert pages == ["L-2"]
     assert rating.xways == 1.5
     crashed = rating.trials[2]
     assert crashed.why_not == "the run crashed: OutOfMemoryError: Java heap space"

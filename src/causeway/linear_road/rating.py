@@ -128,7 +128,8 @@ def rate(
     """Rate this machine (or the cluster at `protocol.master`) and write all of it to `out`.
 
     Can be called again after it was broken off: what was judged stays judged. `write_page` gets the folder
-    of every new run, also of one that crashed; `tell` gets a line whenever a trial begins and ends.
+    of a run that crashed (others have their page from `validate`), `tell` a line whenever a trial begins and
+    ends.
     """
     protocol.check()
     if max_xways is not None and not max_xways >= _SMALLEST:
@@ -150,7 +151,7 @@ def rate(
     def passes(xways: float) -> bool:
         tell(f"L = {xways:g} …")
         trial = hold_trial(xways, protocol, at, out / "runs" / f"L-{xways:g}", command)
-        if not trial.kept and (trial.run / "run.json").exists():
+        if trial.crashed and (trial.run / "run.json").exists():
             write_page(trial.run)
         trials.append(trial)
         tell(_verdict(trial))

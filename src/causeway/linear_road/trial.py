@@ -88,6 +88,11 @@ class Trial:
     kept: bool = False
     """Whether it was run by an earlier call."""
 
+    @property
+    def crashed(self) -> bool:
+        """Whether the run did not come to its end, so that there was nothing to judge."""
+        return self.delivered_on_time is None
+
 
 def hold_trial(xways: float, protocol: Protocol, workloads: Path, run: Path, command: Command) -> Trial:
     """Make the workload of L = `xways` under `workloads`, run it into the folder `run`, and judge it.

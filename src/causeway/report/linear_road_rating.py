@@ -86,7 +86,7 @@ def response_table(rating: Rating) -> Table:
 
 def _toll_response(trial: Trial) -> Text:
     worst = trial.worst_response[TYPES[0]]
-    if trial.delivered_on_time is None:
+    if trial.crashed:
         return Text("crashed", "red")
     return Text(_NONE if worst is None else f"{worst:,.2f}", "" if trial.passed else "red")
 

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pyarrow.parquet as pq
 import pytest
 from tests.linear_road.pipeline.random_workload import Answer, expected_of, make_random_workload
+from tests.linear_road.spark_settings import settings_kept
 
 from causeway.linear_road.run import RunSettings, begin_run, run
 from causeway.linear_road.workload import Workload
@@ -18,35 +20,28 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Answered:
-    """A workload, what the literal reading expects, and where a run's answers are."""
+class Asked:
+    """A workload, and the answers that the literal reading expects."""
 
     workload: Workload
     expected: Counter[Answer]
-    run: Path
+
+    @property
+    def tuples(self) -> int:
+        return sum(pq.read_metadata(part).num_rows for part in self.workload.parts)
 
 
 @pytest.fixture(scope="session")
-def random_workload(tmp_path_factory: pytest.TempPathFactory) -> tuple[Workload, Counter[Answer]]:
+def asked(tmp_path_factory: pytest.TempPathFactory) -> Asked:
     workload, streams = make_random_workload(tmp_path_factory.mktemp("random") / "workload")
-    return workload, expected_of(streams)
+    return Asked(workload, expected_of(streams))
 
 
 @pytest.fixture(scope="session")
-def answered(
-    random_workload: tuple[Workload, Counter[Answer]],
-    spark: SparkSession,
-    tmp_path_factory: pytest.TempPathFactory,
-) -> Answered:
-    workload, expected = random_workload
+def answered(asked: Asked, spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a run that answered it."""
     out = tmp_path_factory.mktemp("answered") / "run"
-    settings = begin_run(workload, out, RunSettings(speed=None), resume=False)
-    before = dict(spark.conf.getAll)
-    try:
-        run(spark, workload, out, settings)
-    finally:
-        for key in set(spark.conf.getAll) - set(before):
-            spark.conf.unset(key)
-        for key in ("spark.sql.shuffle.partitions", "spark.sql.streaming.noDataMicroBatches.enabled"):
-            spark.conf.set(key, before[key])
-    return Answered(workload, expected, out)
+    settings = begin_run(asked.workload, out, RunSettings(speed=None), resume=False)
+    with settings_kept(spark):
+        run(spark, asked.workload, out, settings)
+    return out

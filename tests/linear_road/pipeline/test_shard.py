@@ -278,7 +278,6 @@ def test_a_vehicle_long_gone_keeps_its_account() -> None:
     assert found == [0, 2, 2]
 
 
-@pytest.mark.xfail(strict=True, reason="Segments.make_room forgets the accidents of the minute")
 def test_a_road_that_is_new_in_a_minute_changes_nothing_on_others() -> None:
     wreck = [(0, 30 * turn, vid, 0, 0, 2, 0, 50, 264_000, *[-1] * 6) for turn in range(4) for vid in (1, 2)]
     witnesses = [(0, time, time, 50, 0, 2, 0, 48, 253_440, *[-1] * 6) for time in (121, 130)]

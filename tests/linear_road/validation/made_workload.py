@@ -4,16 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from random import Random
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
+from tests.linear_road.literal_reading import Expected
 
 from causeway.linear_road.tuples import INPUT_COLUMNS, INPUT_SCHEMA
 from causeway.linear_road.workload import StreamFormat, Workload
 
-__all__ = ["write_answers", "write_segment_history", "write_toll_history", "write_workload"]
+__all__ = [
+    "LATENCY",
+    "answer_lines",
+    "write_answers",
+    "write_segment_history",
+    "write_toll_history",
+    "write_workload",
+]
+
+LATENCY = {0: 4.9, 1: 5.0, 2: 0.25, 3: 9.99, 4: 30.0}
+"""Seconds that answers of each type take, none too many."""
 
 SEGMENT_COLUMNS = ("Day", "Min", "XWay", "Dir", "Seg", "Lav", "Cnt", "Toll")
 
@@ -65,6 +77,30 @@ def write_segment_history(
         pa.table(arrays, names=list(SEGMENT_COLUMNS)),
         folder / ("SegmentHistory.csv" if flat else f"xway-{xway:05d}-00000.parquet"),
     )
+
+
+def answer_lines(expected: Expected, choose: Random | None = None) -> list[str]:
+    """All answers as lines of the flat file; with `choose`, any of the valid ones, each as likely."""
+
+    def emit(kind: int, time: int) -> str:
+        return f"{time + LATENCY[kind]:.3f}"
+
+    lines = [f"0,{n.vid},{n.time},{emit(0, n.time)},{n.lav},{n.toll}" for n in expected.toll_notifications]
+    for alert in expected.accident_alerts:
+        segment = choose.choice(sorted(alert.segments)) if choose else alert.nearest
+        lines.append(f"1,{alert.time},{emit(1, alert.time)},{alert.vid},{segment}")
+    for balance in expected.account_balances:
+        tau = choose.choice(sorted(balance.balances)) if choose else balance.time
+        at = emit(2, balance.time)
+        lines.append(f"2,{balance.time},{at},{balance.qid},{tau},{balance.balances[tau]}")
+    lines += [
+        f"3,{daily.time},{emit(3, daily.time)},{daily.qid},{daily.bal}"
+        for daily in expected.daily_expenditures
+    ]
+    for journey in expected.travel_times:
+        seconds = journey.travel_time + (choose.choice([-1, 0, 1]) if choose else 0)
+        lines.append(f"4,{journey.time},{emit(4, journey.time)},{journey.qid},{seconds},{journey.toll}")
+    return lines
 
 
 def write_answers(path: Path, lines: Iterable[str]) -> Path:

@@ -25,6 +25,7 @@ from tests.linear_road.random_traffic import (
     toll_history,
 )
 from tests.linear_road.validation.made_workload import (
+    answer_lines,
     write_answers,
     write_segment_history,
     write_toll_history,
@@ -37,7 +38,6 @@ from causeway.linear_road.workload import Workload
 
 STREAMS = 80
 WEEKDAY = 3
-LATENCY = {0: 4.9, 1: 5.0, 2: 0.25, 3: 9.99, 4: 30.0}
 
 
 def several_streams() -> list[list[InputTuple]]:
@@ -68,27 +68,7 @@ class Opinion:
 
     def lines(self, choose: random.Random) -> list[str]:
         """All answers, each of the valid ones as likely."""
-        lines = []
-
-        def emit(kind: int, time: int) -> str:
-            return f"{time + LATENCY[kind]:.3f}"
-
-        for stream in self.streams:
-            for toll in stream.toll_notifications:
-                lines.append(f"0,{toll.vid},{toll.time},{emit(0, toll.time)},{toll.lav},{toll.toll}")
-            for alert in stream.accident_alerts:
-                segment = choose.choice(sorted(alert.segments))
-                lines.append(f"1,{alert.time},{emit(1, alert.time)},{alert.vid},{segment}")
-            for balance in stream.account_balances:
-                tau, amount = choose.choice(sorted(balance.balances.items()))
-                lines.append(f"2,{balance.time},{emit(2, balance.time)},{balance.qid},{tau},{amount}")
-            for daily in stream.daily_expenditures:
-                lines.append(f"3,{daily.time},{emit(3, daily.time)},{daily.qid},{daily.bal}")
-            for journey in stream.travel_times:
-                seconds = journey.travel_time + choose.choice([-1, 0, 1])
-                lines.append(
-                    f"4,{journey.time},{emit(4, journey.time)},{journey.qid},{seconds},{journey.toll}"
-                )
+        lines = [line for stream in self.streams for line in answer_lines(stream, choose)]
         choose.shuffle(lines)
         return lines
 

@@ -80,7 +80,11 @@ class Segments:
             none = np.zeros((len(self._past_cars), missing), np.int64)
             self._past_cars = np.concatenate([self._past_cars, none], axis=1)
             self._past_speeds = np.concatenate([self._past_speeds, none], axis=1)
-            self._say(np.zeros(0, np.int64))
+            # What is told on the roads there are stays as it is: it was settled when the minute began.
+            lav = self._rules.lav(none, none, SCALE)
+            toll = self._rules.toll(lav, np.zeros(missing, np.int32))
+            self.lav, self.toll = np.concatenate([self.lav, lav]), np.concatenate([self.toll, toll])
+            self.ahead = np.concatenate([self.ahead, np.full(missing, NO_ACCIDENT, np.int32)])
 
     def add_stops(self, stops: Stops) -> None:
         """Note stops of the minute."""

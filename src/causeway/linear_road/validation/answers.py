@@ -5,11 +5,12 @@
 
 Parquet has the columns `PARQUET_COLUMNS`, null (or any number) where a field does not apply to the type, and
 may have `Readable`: the simulated second at which somebody else could read the row, where that was later
-than `Emit`.
+than `Emit`. As everywhere in Spark, files and folders whose names begin with `_` or `.` are nobody's answers.
 """
 
 from __future__ import annotations
 
+import gzip
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ from typing import TYPE_CHECKING
 
 from causeway.errors import UserError
 from causeway.linear_road.stream_frame import literal_path
+from causeway.session import explain
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -37,17 +39,24 @@ PARQUET_COLUMNS = (
     "Bal",
     "TravelTime",
 )
-"""All INT but Emit, which is DOUBLE: seconds since the start of the simulation."""
+"""All integers but Emit, which is a number of seconds since the start of the simulation."""
 
+_MOMENTS = ("Emit", "Readable")
+_INTEGERS = ("int", "bigint", "smallint", "tinyint")
+_DECIMALS = ("double", "float", "decimal")
+
+_HIDDEN = ("_", ".")
 _SHOWN = 200
 
-_INTEGER = r"[ \t]*-?[0-9]{1,18}[ \t]*"
-_DECIMAL = r"[ \t]*-?[0-9]{1,15}(\.[0-9]{1,15})?[ \t]*"
-_FIVE, _SIX = f"{_DECIMAL},{_INTEGER},{_INTEGER}", f"{_DECIMAL},{_INTEGER},{_INTEGER},{_INTEGER}"
-# In words that Java and Python read alike: one finds the lines that are none, the other their numbers.
+# In words that Java and Python read alike: one finds the lines that are no answers, the other their numbers.
+# Nothing is ever given back (`+`), so that looking at a line takes one pass. The end is where nothing
+# follows, since `$` is not the same in both.
+_INTEGER = r"[ \t]*+-?+[0-9]{1,18}+[ \t]*+"
+_DECIMAL = r"[ \t]*+-?+[0-9]{1,15}+(?:\.[0-9]{1,15}+)?+[ \t]*+"
+_FIVE = f"{_INTEGER},{_DECIMAL},{_INTEGER},{_INTEGER}"
 _LINE = (
-    rf"^([ \t]*0[ \t]*,{_INTEGER},{_INTEGER},{_DECIMAL},{_INTEGER},{_INTEGER}"
-    rf"|[ \t]*[13][ \t]*,{_INTEGER},{_FIVE}|[ \t]*[24][ \t]*,{_INTEGER},{_SIX})$"
+    rf"^[ \t]*+(?:0[ \t]*+,{_INTEGER},{_INTEGER},{_DECIMAL},{_INTEGER},{_INTEGER}"
+    rf"|[13][ \t]*+,{_FIVE}|[24][ \t]*+,{_FIVE},{_INTEGER})(?![\s\S])"
 )
 
 _LINES = """
@@ -108,7 +117,7 @@ class Answers:
             return [(None, row.malformed[:_SHOWN]) for row in rows]
         found: list[tuple[int | None, str]] = []
         for number, line in enumerate(_lines(self.path), 1):
-            if line.strip() and not re.search(_LINE, line):
+            if line.strip(" ") and not re.search(_LINE, line):
                 found.append((number, line[:_SHOWN]))
                 if len(found) == most:
                     break
@@ -119,6 +128,8 @@ def read_answers(spark: SparkSession, path: Path) -> Answers:
     """Read a flat file, or a folder or file of Parquet."""
     if not path.exists():
         raise UserError(f"{path}: no such file; give the answers as a flat file or a folder of Parquet")
+    if path.name.startswith(_HIDDEN):
+        raise UserError(f"{path}: Spark passes over names that begin with _ or a point; rename it")
     if not _is_parquet(path):
         # Told apart by the first figure, before the work of taking lines to pieces.
         lines = spark.read.text(literal_path(path)).where("length(trim(value)) > 0")
@@ -128,17 +139,7 @@ def read_answers(spark: SparkSession, path: Path) -> Answers:
             spark.sql(_LINES, lines=lines.where(f"NOT {request}"), LINE=_LINE),
             spark.sql(_LINES, lines=lines.where(request), LINE=_LINE),
         )
-    if path.is_dir() and not any(path.rglob("*.parquet")):
-        raise UserError(f"{path} is a folder without Parquet files; give the answers' own file or folder")
-    rows = spark.read.parquet(literal_path(path))
-    missing = [name for name in PARQUET_COLUMNS if name not in rows.columns]
-    if missing:
-        raise UserError(
-            f"{path}: column {missing[0]} is missing; expected are {', '.join(PARQUET_COLUMNS)} "
-            "and, where it is known, Readable"
-        )
-    readable = "Readable" if "Readable" in rows.columns else "CAST(NULL AS DOUBLE) AS Readable"
-    rows = rows.selectExpr(*PARQUET_COLUMNS, readable)
+    rows = _read_parquet(spark, path)
     question = _ROWS.replace("{columns}", ", ".join(PARQUET_COLUMNS))
     request = "coalesce(Type BETWEEN 2 AND 4, false)"
     return Answers(
@@ -148,12 +149,47 @@ def read_answers(spark: SparkSession, path: Path) -> Answers:
     )
 
 
+def _read_parquet(spark: SparkSession, path: Path) -> DataFrame:
+    """Rows with all columns, or the user's mistake."""
+    from pyspark.errors import PySparkException
+
+    if path.is_dir() and not _has_parquet(path):
+        raise UserError(f"{path} is a folder without Parquet files; give the answers' own file or folder")
+    try:
+        reader = spark.read.option("recursiveFileLookup", "true").option("pathGlobFilter", "*.parquet")
+        rows = reader.parquet(literal_path(path))
+    except PySparkException as unreadable:
+        raise UserError(f"{path} cannot be read as Parquet: {explain(unreadable)}") from unreadable
+    if "Readable" not in rows.columns:
+        rows = rows.selectExpr("*", "CAST(NULL AS DOUBLE) AS Readable")
+    kinds = dict(rows.dtypes)
+    for name in (*PARQUET_COLUMNS, "Readable"):
+        if name not in kinds:
+            raise UserError(
+                f"{path}: column {name} is missing; expected are {', '.join(PARQUET_COLUMNS)} "
+                "and, where it is known, Readable"
+            )
+        fitting = _INTEGERS + _DECIMALS if name in _MOMENTS else _INTEGERS
+        if kinds[name].partition("(")[0] not in fitting:
+            raise UserError(f"{path}: column {name} is {kinds[name]}; expected is {' or '.join(fitting)}")
+    moments = [f"CAST({name} AS DOUBLE) AS {name}" for name in _MOMENTS]
+    return rows.selectExpr(*(name for name in PARQUET_COLUMNS if name not in _MOMENTS), *moments)
+
+
 def _is_parquet(path: Path) -> bool:
     return path.is_dir() or path.suffix == ".parquet"
 
 
+def _has_parquet(folder: Path) -> bool:
+    return any(
+        not any(part.startswith(_HIDDEN) for part in file.relative_to(folder).parts)
+        for file in folder.rglob("*.parquet")
+    )
+
+
 def _lines(path: Path) -> Iterator[str]:
     """The lines as Spark counts them: ended by LF, CR or both."""
-    with path.open(encoding="utf-8", errors="replace") as text:
+    opened = gzip.open if path.suffix == ".gz" else open
+    with opened(path, "rt", encoding="utf-8", errors="replace") as text:
         for line in text:
             yield line.rstrip("\n")

@@ -1,87 +1,96 @@
 """Each tuple that calls for an answer beside the answers it got, all five types in one shape.
 
 The shape is Type, VID, QID, Time; how many answers were `due` and how many given (`answers`); whether they
-are `accurate`; when the last of them was `ready`; and what words need: the expected values, those `first` and
-`second` answered, and the tuple's own fields.
+are `accurate`; when the last of them was `ready`; and what words need: the values expected, those answered
+(`first` and `second`, as in `answers`), and a request's own fields.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["compare_requests", "compare_vehicles", "match_replies"]
+__all__ = ["compare_requests", "compare_vehicles", "entered_segments", "match_replies"]
 
 _PILE = """
-SELECT VID, Time, segment, notified, Lav, cars, ahead, Toll, -1 AS Type,
-       CAST(NULL AS DOUBLE) AS ready, CAST(NULL AS BIGINT) AS first, CAST(NULL AS BIGINT) AS second
-FROM {quotes}
+SELECT VID, CAST(Time AS BIGINT) AS Time, -1 AS Type, CAST(NULL AS DOUBLE) AS ready,
+       CAST(Lav AS BIGINT) AS first, CAST(Toll AS BIGINT) AS second, segment << 5 | ahead AS where_and_ahead
+FROM {quotes} WHERE notified
 UNION ALL
-SELECT VID, Time, NULL, NULL, NULL, NULL, NULL, NULL, Type, ready, first, second FROM {answers}
+SELECT VID, Time, Type, ready, first, second, NULL FROM {answers}
 """
 
 # Tables 1 and 4. Reports and answers meet in one pile, dealt out by vehicle, which spares a join. Where a
 # report has several answers, it fails whatever they say. Rows that are no answers come out with a null Type.
 _VEHICLES = """
 WITH met AS (
-    SELECT VID, Time, max(segment) AS segment, coalesce(max(notified), false) AS notified, max(Lav) AS Lav,
-           max(cars) AS cars, coalesce(max(ahead), 0) AS ahead, max(Toll) AS Toll,
+    SELECT VID, Time, count_if(Type = -1) AS due, max(IF(Type = -1, first, NULL)) AS Lav,
+           max(IF(Type = -1, second, NULL)) AS Toll, max(where_and_ahead) AS where_and_ahead,
            count_if(Type = 0) AS notifications, max(IF(Type = 0, ready, NULL)) AS notified_at,
            max(IF(Type = 0, first, NULL)) AS told_Spd, max(IF(Type = 0, second, NULL)) AS told_Toll,
            count_if(Type = 1) AS alerts, max(IF(Type = 1, ready, NULL)) AS alerted_at,
            max(IF(Type = 1, first, NULL)) AS told_Seg, count_if(Type IS NULL) AS malformed
     FROM {pile} GROUP BY VID, Time
 ), measured AS (
-    SELECT *, IF((segment >> 7 & 1) = 0, told_Seg - (segment & 127), (segment & 127) - told_Seg) AS away
+    SELECT *, coalesce(where_and_ahead & 31, 0) AS ahead,
+           CASE WHEN told_Seg NOT BETWEEN 0 AND 99 THEN NULL
+                WHEN (where_and_ahead >> 12 & 1) = 0 THEN told_Seg - (where_and_ahead >> 5 & 127)
+                ELSE (where_and_ahead >> 5 & 127) - told_Seg END AS away
     FROM met
 )
-SELECT Type, VID, Time, due, answers, accurate, ready, first, second,
-       segment, notified, Lav, cars, ahead, Toll
+SELECT Type, VID, Time, judged.due, answers, accurate, ready, first, second, Lav AS expected_first,
+       Toll AS expected_second
 FROM measured LATERAL VIEW stack(3,
-    0, IF(notified, 1L, 0L), notifications, told_Spd = Lav AND told_Toll = Toll,
-    notified_at, told_Spd, told_Toll,
-    1, IF(notified AND ahead <> 0, 1L, 0L), alerts,
+    0, least(due, 1L), notifications, told_Spd = Lav AND told_Toll = Toll, notified_at, told_Spd, told_Toll,
+    1, IF(ahead = 0, 0L, 1L), alerts,
     away BETWEEN 0 AND 4 AND (ahead >> CAST(away AS INT) & 1) = 1, alerted_at, told_Seg, NULL,
     NULL, 0L, malformed, false, NULL, NULL, NULL
-) AS Type, due, answers, accurate, ready, first, second
-WHERE due + answers > 0
+) judged AS Type, due, answers, accurate, ready, first, second
+WHERE judged.due + answers > 0
+"""
+
+# What there is to say about reports whose answers fail.
+_ENTERED = """
+SELECT /*+ BROADCAST(wanted) */ VID, Time, segment, notified, Lav, cars, ahead, Toll
+FROM {quotes} JOIN {wanted} AS wanted USING (VID, Time)
 """
 
 # A request's answers are known by its number and time. Numbers should not be shared; where requests of one
 # second share one, only the count of answers is judged.
 _REPLIES = """
-WITH asked AS (
-    SELECT Type, CAST(QID AS BIGINT) AS QID, CAST(Time AS BIGINT) AS Time, count(*) AS due,
-           min(VID) AS VID, min(XWay) AS XWay, min(Sinit) AS Sinit, min(Send) AS Send, min(DOW) AS DOW,
-           min(TOD) AS TOD, min(Day) AS Day
-    FROM {stream} WHERE Type IN (2, 3, 4) GROUP BY 1, 2, 3
-), told AS (
-    SELECT Type, QID, Time, count(*) AS answers, max(first) AS first, max(second) AS second,
-           max(ready) AS ready
-    FROM {answers} GROUP BY 1, 2, 3
+SELECT Type, QID, Time, count_if(asked) AS due, count_if(NOT asked) AS answers, max(VID) AS VID,
+       max(XWay) AS XWay, max(Sinit) AS Sinit, max(Send) AS Send, max(DOW) AS DOW, max(TOD) AS TOD,
+       max(Day) AS Day, max(first) AS first, max(second) AS second, max(ready) AS ready
+FROM (
+    SELECT true AS asked, Type, CAST(QID AS BIGINT) AS QID, CAST(Time AS BIGINT) AS Time,
+           CAST(VID AS BIGINT) AS VID, XWay, Sinit, Send, DOW, TOD, Day, CAST(NULL AS BIGINT) AS first,
+           CAST(NULL AS BIGINT) AS second, CAST(NULL AS DOUBLE) AS ready
+    FROM {stream} WHERE Type IN (2, 3, 4)
+    UNION ALL
+    SELECT false, Type, QID, Time, NULL, NULL, NULL, NULL, NULL, NULL, NULL, first, second, ready
+    FROM {answers}
 )
-SELECT Type, QID, Time, coalesce(due, 0L) AS due, coalesce(answers, 0L) AS answers,
-       CAST(VID AS BIGINT) AS VID, XWay, Sinit, Send, DOW, TOD, Day, first, second, ready
-FROM asked FULL JOIN told USING (Type, QID, Time)
+GROUP BY Type, QID, Time
 """
 
-# Table 5: tolls assessed up to ResultTime, that of the request where there is no answer. A range, not rows,
-# is summed, so that a charge of that very second counts.
+# Table 5: tolls assessed up to ResultTime, that of the request where there is no answer.
+_PAID = """
+SELECT QID, asked.Time, sum(charge) AS paid
+FROM (SELECT QID, Time, VID, IF(answers = 0, Time, first) AS moment FROM {replies}
+      WHERE Type = 2 AND due > 0) AS asked
+     JOIN {charges} AS charges ON asked.VID = charges.VID AND charges.Time <= moment
+GROUP BY QID, asked.Time
+"""
+
 _BALANCES = """
-WITH ledger AS (
-    SELECT VID, Time AS moment, CAST(charge AS BIGINT) AS charge, NULL AS request
-    FROM {quotes} WHERE charge > 0
-    UNION ALL
-    SELECT VID, IF(answers = 0, Time, first), 0L, struct(*) FROM {replies} WHERE Type = 2 AND due > 0
-), balances AS (
-    SELECT request, sum(charge) OVER (PARTITION BY VID ORDER BY moment) AS balance FROM ledger
-)
-SELECT request.*, CAST(NULL AS BIGINT) AS expected_first, balance AS expected_second,
-       request.due > 1 OR request.second = balance
-           AND request.first BETWEEN request.Time - 60 AND request.Time AS accurate
-FROM balances WHERE request IS NOT NULL
+SELECT replies.*, CAST(NULL AS BIGINT) AS expected_first, coalesce(paid, 0L) AS expected_second,
+       due > 1 OR second = coalesce(paid, 0L) AND first BETWEEN replies.Time - 60 AND replies.Time AS accurate
+FROM {replies} AS replies LEFT JOIN {paid} AS paid
+     ON replies.QID = paid.QID AND replies.Time = paid.Time
+WHERE Type = 2 AND due > 0
 """
 
 # Table 6.
@@ -93,12 +102,12 @@ FROM {replies} AS replies LEFT JOIN {tolls} AS tolls
 WHERE Type = 3 AND due > 0
 """
 
+# Where the history knows no way, any answer will do.
 _TRAVEL_TIMES = """
-SELECT replies.*, IF(known, travel_time, NULL) AS expected_first, IF(known, toll, NULL) AS expected_second,
-       due > 1 OR known IS NOT TRUE OR abs(first - travel_time) <= 1 AND second = toll AS accurate
-FROM {replies} AS replies LEFT JOIN {walked} AS walked
-     ON replies.QID = walked.QID AND replies.Time = walked.Time
-WHERE Type = 4 AND due > 0
+SELECT * EXCEPT (travel_time, toll), travel_time AS expected_first, toll AS expected_second,
+       due > 1 OR travel_time IS NULL
+       OR first BETWEEN travel_time - 1 AND travel_time + 1 AND second = toll AS accurate
+FROM {walked}
 """
 
 _UNCALLED = """
@@ -111,6 +120,17 @@ def compare_vehicles(spark: SparkSession, quotes: DataFrame, answers: DataFrame,
     """Toll notifications and accident alerts; `answers` are those of types 0 and 1, and what is none."""
     pile = spark.sql(_PILE, quotes=quotes, answers=answers).repartition(tasks, "VID")
     return spark.sql(_VEHICLES, pile=pile)
+
+
+def entered_segments(
+    spark: SparkSession, quotes: DataFrame, moments: Sequence[tuple[int, int]]
+) -> dict[tuple[int, int], dict[str, Any]]:
+    """What was to be told at each (VID, Time), of those at which a segment was entered."""
+    if not moments:
+        return {}
+    wanted = spark.createDataFrame(list(set(moments)), "VID BIGINT, Time BIGINT")
+    rows = spark.sql(_ENTERED, quotes=quotes, wanted=wanted).collect()
+    return {(row.VID, row.Time): row.asDict() for row in rows}
 
 
 def match_replies(
@@ -129,15 +149,16 @@ def match_replies(
 
 
 def compare_requests(
-    spark: SparkSession, replies: DataFrame, quotes: DataFrame, tolls: DataFrame, walked: DataFrame
+    spark: SparkSession, replies: DataFrame, charges: DataFrame, tolls: DataFrame, walked: DataFrame
 ) -> DataFrame:
     """Account balances, daily expenditures and travel times.
 
-    `tolls` are rows of TollHistory (VID, Day, XWay, Tolls), at least all that are asked for; `walked` the
-    journeys (QID, Time, travel_time, toll) that are `known`.
+    `charges` are (VID, Time, charge); `tolls` rows of TollHistory (VID, Day, XWay, Tolls), at least all that
+    are asked for; `walked` the replies to travel time requests, with what they should be.
     """
-    balances = spark.sql(_BALANCES, replies=replies, quotes=quotes)
+    paid = spark.sql(_PAID, replies=replies, charges=charges)
+    balances = spark.sql(_BALANCES, replies=replies, paid=paid)
     expenditures = spark.sql(_EXPENDITURES, replies=replies, tolls=tolls)
-    journeys = spark.sql(_TRAVEL_TIMES, replies=replies, walked=walked)
+    journeys = spark.sql(_TRAVEL_TIMES, walked=walked)
     uncalled = spark.sql(_UNCALLED, replies=replies)
     return balances.unionByName(expenditures).unionByName(journeys).unionByName(uncalled)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -40,19 +40,20 @@ def require_history(workload: Workload) -> None:
             )
 
 
-def tolls_of_days(spark: SparkSession, workload: Workload, asked: DataFrame, requests: int) -> DataFrame:
-    """The rows of TollHistory for the (VID, Day, XWay) of `asked`, of which there are `requests`."""
+def tolls_of_days(
+    spark: SparkSession, workload: Workload, asked: DataFrame, requests: Mapping[int, int]
+) -> DataFrame:
+    """The rows of TollHistory for the (VID, Day, XWay) of `asked`; `requests` counts them by expressway."""
     flat = _flat_file(workload, "toll_history")
-    if flat.is_file():
+    if requests and flat.is_file():
         history = spark.read.schema(_TOLL_DDL).csv(literal_path(flat))
     else:
-        xways = [row.XWay for row in asked.select("XWay").distinct().collect()]
-        files = [file for xway in xways for file in _parts(workload, "toll_history", f"{xway:05d}")]
+        files = [file for xway in requests for file in _parts(workload, "toll_history", f"{xway:05d}")]
         if not files:
             return spark.createDataFrame([], "VID INT, Day INT, XWay INT, Tolls BIGINT")
         history = spark.read.schema(_TOLL_DDL).parquet(*map(literal_path, files))
     asked = asked.select("VID", "Day", "XWay").distinct()
-    if requests <= _BROADCAST_REQUESTS:
+    if sum(requests.values()) <= _BROADCAST_REQUESTS:
         asked = asked.hint("broadcast")
     return spark.sql(_TOLLS, history=history, asked=asked)
 

@@ -7,14 +7,21 @@ import random
 import time
 from collections import Counter, defaultdict
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from causeway.errors import UserError
+from causeway.linear_road.stream_frame import read_stream
 from causeway.linear_road.validation.answers import Answers, read_answers
-from causeway.linear_road.validation.comparison import compare_requests, compare_vehicles, match_replies
-from causeway.linear_road.validation.expected import quote_tolls, read_stream
+from causeway.linear_road.validation.comparison import (
+    compare_requests,
+    compare_vehicles,
+    entered_segments,
+    match_replies,
+)
+from causeway.linear_road.validation.expected import quote_tolls
 from causeway.linear_road.validation.histories import require_history, segment_history_files, tolls_of_days
 from causeway.linear_road.validation.result import (
     DEADLINES,
@@ -38,12 +45,6 @@ _SHOWN = 3
 """Differences of each type and kind that are told."""
 _SHOWN_LINES = 20
 
-_JOURNEYS = """
-SELECT QID, Time, XWay, Sinit, Send, DOW, TOD FROM {replies}
-WHERE Type = 4 AND due = 1 AND Sinit BETWEEN 0 AND 99 AND Send BETWEEN 0 AND 99
-      AND DOW BETWEEN 1 AND 7 AND TOD BETWEEN 1 AND 1440
-"""
-
 # Right answers become a few rows, by the milliseconds they took (tenths of a second beyond 100 s); only
 # failures keep what words need. With `speed`, a deadline of n real seconds is n * speed simulated ones.
 _TALLY = """
@@ -52,9 +53,9 @@ WITH judged AS (
            CASE WHEN answers < due THEN 'missing' WHEN due = 0 THEN 'extra'
                 WHEN answers > due THEN 'doubled' WHEN accurate THEN 'right' ELSE 'wrong' END AS verdict,
            CASE WHEN answers = 0 OR due = 0 OR {timeless} OR Time < {real_time_from} THEN NULL
-                WHEN ready > Time + {speed} * CASE Type {deadlines} END THEN 'late'
+                WHEN ready > Time + CAST({speed} AS DOUBLE) * CASE Type {deadlines} END THEN 'late'
                 WHEN ready < Time THEN 'early' ELSE 'in time' END AS timing,
-           (ready - Time) / {speed} AS response
+           greatest(least((ready - Time) / CAST({speed} AS DOUBLE), 1e9D), -1e9D) AS response
     FROM {compared}
 )
 SELECT Type, verdict, timing,
@@ -62,7 +63,8 @@ SELECT Type, verdict, timing,
                                         100 * round(10 * response)) AS BIGINT)) AS milliseconds,
        IF(verdict <> 'right' OR timing IN ('late', 'early'), Time, NULL) AS Time,
        IF(verdict <> 'right' OR timing IN ('late', 'early'), to_json(struct({facts})), NULL) AS facts,
-       count(*) AS cases, sum(due) AS due, sum(answers) AS answers
+       count(*) AS cases, sum(due) AS due, sum(answers) AS answers,
+       count_if(Type = 4 AND due > 0 AND expected_first IS NULL) AS unknown
 FROM judged GROUP BY ALL
 """
 
@@ -107,45 +109,60 @@ def validate(
     if speed is not None and not speed > 0:
         raise UserError(f"the speed of a run is above 0; got {speed}")
     started = time.monotonic()
-    with progress_bar("validating", 5, "steps") as bar:
+    with progress_bar("validating", 4, "steps") as bar, ExitStack() as kept:
+
+        def keep(table: DataFrame) -> DataFrame:
+            kept.callback(table.unpersist)
+            return table
+
         given = read_answers(spark, answers)
         scope = _scope(spark, workload, xways, sample)
-        bar.update(1)
-        quotes = quote_tolls(
-            spark, scope.stream, reports=workload.counts.get("reports", 0), vehicles=scope.vehicles
-        )
-        bar.update(2)
-        told = given.of_vehicles
-        if scope.vehicles is not None:
-            told = told.join(scope.vehicles, "VID", "left_semi").unionByName(told.where("Type IS NULL"))
         stream = read_stream(spark, workload)
-        replies = match_replies(spark, stream, given.of_requests, scope.vehicles).localCheckpoint()
-        bar.update(3)
-        requests, unjudged = _compare_requests(spark, workload, replies, quotes.table)
-        bar.update(4)
-        compared = compare_vehicles(spark, quotes.table, told, quotes.tasks)
+        replies = keep(match_replies(spark, stream, given.of_requests, scope.vehicles).persist())
+        walked, tolls = _histories(spark, workload, replies)
+        keep(walked)
+        bar.update(1)
+        quotes = quote_tolls(spark, scope.stream, reports=workload.counts.get("reports", 0))
+        for table in quotes.kept:
+            keep(table)
+        bar.update(2)
+        requests = compare_requests(spark, replies, quotes.charges, tolls, walked)
+        told, quoted = given.of_vehicles, quotes.told
+        if scope.vehicles is not None:
+            theirs = told.where("Type IS NOT NULL").join(scope.vehicles, "VID", "left_semi")
+            told = theirs.unionByName(told.where("Type IS NULL"))
+            quoted = quoted.join(scope.vehicles, "VID", "left_semi")
+        compared = compare_vehicles(spark, quoted, told, quotes.tasks)
         compared = compared.unionByName(requests, allowMissingColumns=True)
-        tally = _tally(spark, compared, speed, from_minute).localCheckpoint()
-        results, malformed = _results(tally)
-        bar.update(5)
-        return Validation(
+        tally = keep(_tally(spark, compared, speed, from_minute).persist())
+        results, malformed, unjudged = _results(tally)
+        bar.update(3)
+        failed = malformed or not all(result.passed for result in results)
+        counts = quotes.counts.groupBy().sum().collect()[0]
+        reports, unknown, twice = (count or 0 for count in counts)
+        validation = Validation(
             workload=workload.folder,
             answers=answers,
             xways=scope.xways,
             speed=speed,
             from_minute=from_minute,
-            reports=quotes.reports,
+            reports=reports,
             types=results,
             malformed=malformed,
-            differences=_differences(spark, given, malformed, tally),
-            notes=_notes(quotes.unknown, quotes.twice, unjudged, speed, from_minute),
+            differences=_differences(spark, given, malformed, tally, quotes.told) if failed else (),
+            notes=_notes(unknown, twice, unjudged, speed, from_minute),
             seconds=round(time.monotonic() - started, 1),
         )
+        bar.update(4)
+        return validation
 
 
 def write_validation(validation: Validation, path: Path) -> None:
     """Write all of it as JSON, whole or not at all."""
-    write_json(path, validation.facts())
+    try:
+        write_json(path, validation.facts())
+    except OSError as refused:
+        raise UserError(f"{path} cannot be written: {refused.strerror}") from refused
 
 
 def _scope(
@@ -177,30 +194,24 @@ def _scope(
     return _Scope(tuple(chosen), reports.where(reports.XWay.isin(roads)), vehicles)
 
 
-def _compare_requests(
-    spark: SparkSession, workload: Workload, replies: DataFrame, quotes: DataFrame
-) -> tuple[DataFrame, int]:
-    """The requests compared, and how many travel times could not be, for want of history."""
-    asked = {row.Type: row["count"] for row in replies.where("due > 0").groupBy("Type").count().collect()}
-    if asked.get(3) or asked.get(4):
+def _histories(spark: SparkSession, workload: Workload, replies: DataFrame) -> tuple[DataFrame, DataFrame]:
+    """The replies to travel time requests with what they should be, and the tolls of days asked for."""
+    asked = replies.where("due > 0 AND Type IN (3, 4)").groupBy("Type", "XWay").count().collect()
+    if asked:
         require_history(workload)
+    days = {row.XWay: row["count"] for row in asked if row.Type == 3}
     daily = replies.where("Type = 3 AND due > 0")
-    if asked.get(3):
-        tolls = tolls_of_days(spark, workload, daily, asked[3])
-    else:
-        tolls = spark.createDataFrame([], "VID INT, Day INT, XWay INT, Tolls BIGINT")
-    journeys = spark.sql(_JOURNEYS, replies=replies)
-    xways = [row.XWay for row in journeys.select("XWay").distinct().collect()]
-    with segment_history_files(spark, workload, xways) as files:
-        walked = travel_times(journeys, files).localCheckpoint()
-    known = walked.where("known").count()
-    return compare_requests(spark, replies, quotes, tolls, walked), asked.get(4, 0) - known
+    tolls = tolls_of_days(spark, workload, daily, days)
+    journeys = replies.where("Type = 4 AND due > 0")
+    with segment_history_files(spark, workload, [row.XWay for row in asked if row.Type == 4]) as files:
+        walked = travel_times(journeys, files).persist()
+        walked.count()
+    return walked, tolls
 
 
 _FACTS = (
     *("VID", "QID", "Time", "due", "answers", "first", "second", "expected_first", "expected_second"),
-    *("segment", "notified", "Lav", "cars", "ahead", "Toll", "XWay", "Sinit", "Send", "DOW", "TOD", "Day"),
-    "response",
+    *("XWay", "Sinit", "Send", "DOW", "TOD", "Day", "response"),
 )
 
 
@@ -216,17 +227,19 @@ def _tally(spark: SparkSession, compared: DataFrame, speed: float | None, from_m
     )
 
 
-def _results(tally: DataFrame) -> tuple[tuple[TypeResult, ...], int]:
-    """What became of each type, and how many rows are no answers."""
+def _results(tally: DataFrame) -> tuple[tuple[TypeResult, ...], int, int]:
+    """What became of each type, how many rows are no answers, and how many journeys nobody knows."""
     from pyspark.sql import functions
 
-    sums = [functions.sum(column).alias(column) for column in ("cases", "due", "answers")]
+    sums = [functions.sum(column).alias(column) for column in ("cases", "due", "answers", "unknown")]
     rows = tally.groupBy("Type", "verdict", "timing", "milliseconds").agg(*sums).collect()
     by_type: dict[int | None, list[Row]] = defaultdict(list)
     for row in rows:
         by_type[row.Type].append(row)
-    return tuple(_result(number, by_type[number]) for number in TYPES), sum(
-        row.answers for row in by_type[None]
+    return (
+        tuple(_result(number, by_type[number]) for number in TYPES),
+        sum(row.answers for row in by_type[None]),
+        sum(row.unknown for row in rows),
     )
 
 
@@ -253,12 +266,18 @@ def _result(number: int, rows: Sequence[Row]) -> TypeResult:
 
 
 def _differences(
-    spark: SparkSession, given: Answers, malformed: int, tally: DataFrame
+    spark: SparkSession, given: Answers, malformed: int, tally: DataFrame, quotes: DataFrame
 ) -> tuple[Difference, ...]:
     lines = given.malformed(_SHOWN_LINES) if malformed else []
     told = [Difference(None, "malformed", None, malformed_words(line, text)) for line, text in lines]
-    for row in spark.sql(_FIRST, tally=tally, shown=_SHOWN).collect():
-        words = difference_words(row.Type, row.kind, json.loads(row.facts))
+    rows = spark.sql(_FIRST, tally=tally, shown=_SHOWN).collect()
+    facts = [json.loads(row.facts) for row in rows]
+    entered = entered_segments(
+        spark, quotes, [(f["VID"], f["Time"]) for row, f in zip(rows, facts, strict=True) if row.Type <= 1]
+    )
+    for row, known in zip(rows, facts, strict=True):
+        context = entered.get((known["VID"], known["Time"]), {}) if row.Type <= 1 else {}
+        words = difference_words(row.Type, row.kind, known | context)
         told.append(Difference(row.Type, row.kind, row.Time, words))
     return tuple(told)
 

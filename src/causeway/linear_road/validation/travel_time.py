@@ -120,22 +120,32 @@ def _walk_in_fractions(history: WeekdaySums, journeys: Journeys, i: int) -> tupl
 
 
 def travel_times(requests: DataFrame, files: Mapping[int, Sequence[str]]) -> DataFrame:
-    """Answer requests (QID, Time, XWay, Sinit, Send, DOW, TOD), each expressway in one task.
+    """Give requests, whatever columns they have, `travel_time` and `toll`, each expressway in one task.
 
-    `files` are the Parquet files of each expressway's SegmentHistory, under paths that every worker sees.
+    Both are null where the history does not know the way, or there is none. `files` are the Parquet files of
+    each expressway's SegmentHistory, under paths that every worker sees.
     """
 
     def expressway(requests: pa.Table) -> pa.Table:
-        def column(name: str) -> I64:
-            return np.asarray(requests.column(name).to_numpy(), np.int64)
-
-        history = WeekdaySums.read(files.get(requests.column("XWay")[0].as_py(), []))
-        journeys = Journeys(column("Sinit"), column("Send"), column("DOW"), column("TOD"))
-        seconds, tolls, known = walk(history, journeys)
-        return pa.table(
-            [requests.column("QID"), requests.column("Time"), seconds, tolls, known],
-            names=["QID", "Time", "travel_time", "toll", "known"],
+        initial, end, weekday, minute = (
+            requests.column(name).to_numpy().astype(np.int64) for name in ("Sinit", "Send", "DOW", "TOD")
         )
+        possible = (
+            (np.minimum(initial, end) >= 0)
+            & (np.maximum(initial, end) < _SEGMENTS)
+            & ((weekday >= 1) & (weekday <= 7))
+            & ((minute >= 1) & (minute <= _MINUTES))
+        )
+        history = WeekdaySums.read(files.get(requests.column("XWay")[0].as_py(), []))
+        seconds, tolls = np.zeros(len(initial), np.int64), np.zeros(len(initial), np.int64)
+        known = possible.copy()
+        journeys = Journeys(*(column[possible] for column in (initial, end, weekday, minute)))
+        seconds[possible], tolls[possible], known[possible] = walk(history, journeys)
+        for name, values in (("travel_time", seconds), ("toll", tolls)):
+            requests = requests.append_column(name, pa.array(values, mask=~known))
+        return requests
 
-    answered = "QID BIGINT, Time BIGINT, travel_time BIGINT, toll BIGINT, known BOOLEAN"
+    from pyspark.sql.types import LongType, StructType
+
+    answered = StructType([*requests.schema.fields]).add("travel_time", LongType()).add("toll", LongType())
     return requests.groupBy("XWay").applyInArrow(expressway, answered)

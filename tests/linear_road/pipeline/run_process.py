@@ -1,0 +1,117 @@
+"""`causeway linear-road run` as a process group of its own, to be broken off at any moment."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+import uuid
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Final, Self
+
+__all__ = ["RunProcess"]
+
+# A warm-up changes no answers; all of it would be most of a test's time.
+_PROGRAM: Final = (
+    "from causeway.linear_road import run; run._WARM_UP_BATCHES = 1; from causeway.cli import main; main()"
+)
+_MARK: Final = "CAUSEWAY_TEST_RUN"
+_PATIENCE: Final = 400
+"""Seconds; on a quiet machine none of the waits takes 20."""
+
+
+class RunProcess:
+    """One attempt at a run; at the end of the block nothing of it is left."""
+
+    def __init__(self, workload: Path, run: Path, *options: object, master: str = "local[2]") -> None:
+        self._mark = str(uuid.uuid4())
+        self._told = run.with_name(f"{run.name}-{self._mark}.txt")
+        arguments = ["linear-road", "run", workload, "--out", run, "--master", master, *options]
+        arguments += ["--conf", "spark.driver.memory=1g", "--conf", f"spark.local.dir={run}-spark"]
+        with self._told.open("w") as told:
+            self.process = subprocess.Popen(
+                [sys.executable, "-c", _PROGRAM, *map(str, arguments)],
+                stdin=subprocess.DEVNULL,
+                stdout=told,
+                stderr=subprocess.STDOUT,
+                env=os.environ | {_MARK: self._mark},
+                start_new_session=True,
+            )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._signal(signal.SIGKILL)
+        self.process.wait()
+        left = self._left_after(_PATIENCE if kind is None else 20)
+        for pid in left:
+            os.kill(pid, signal.SIGKILL)
+        assert not left, f"still there: {left}"
+
+    @property
+    def told(self) -> str:
+        """What it has told so far, in one line."""
+        return " ".join(self._told.read_text().split())
+
+    def wait_for(self, moment: Callable[[], bool]) -> None:
+        """Wait until `moment` has come; looks every millisecond, since some are soon over."""
+        assert self.comes_to(moment), f"it ended with {self.process.returncode}: {self.told}"
+
+    def comes_to(self, moment: Callable[[], bool]) -> bool:
+        """Wait until `moment` has come, or all is over."""
+        give_up = time.monotonic() + _PATIENCE
+        while not moment():
+            if self.process.poll() is not None:
+                return False
+            assert time.monotonic() < give_up, f"waited in vain: {self.told}"
+            time.sleep(0.001)
+        return True
+
+    def kill(self, at_most_after: float = 0.0) -> None:
+        """Kill -9 for the whole process group, at some moment of so many seconds."""
+        time.sleep(random.uniform(0, at_most_after))
+        self._signal(signal.SIGKILL)
+        assert self.process.wait() == -signal.SIGKILL, self.told
+
+    def interrupt(self) -> int:
+        """What a terminal does on Ctrl-C; returns the exit code."""
+        self._signal(signal.SIGINT)
+        return self.process.wait(_PATIENCE)
+
+    def end(self) -> int:
+        """Let it end; returns the exit code."""
+        return self.process.wait(_PATIENCE)
+
+    def _signal(self, number: int) -> None:
+        with suppress(ProcessLookupError):
+            os.killpg(self.process.pid, number)
+
+    def _left_after(self, seconds: float) -> list[int]:
+        """Processes that it has started, in whichever group, and that are there after so many seconds.
+
+        Spark's Python workers are in groups of their own, and end when their sockets are closed.
+        """
+        give_up = time.monotonic() + seconds
+        while (left := self._started()) and time.monotonic() < give_up:
+            time.sleep(0.1)
+        return left
+
+    def _started(self) -> list[int]:
+        mark = f"{_MARK}={self._mark}".encode()
+        found = []
+        for folder in Path("/proc").glob("[0-9]*"):
+            try:
+                if mark in (folder / "environ").read_bytes():
+                    found.append(int(folder.name))
+            except OSError:
+                continue
+        return found

@@ -1,0 +1,157 @@
+"""Runs broken off at any moment and resumed: the answers are those of an unbroken run, Emit aside.
+
+Those of an unbroken run are the literal reading's, to the letter (see `test_third_opinion`).
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.linear_road.pipeline.conftest import Asked
+from tests.linear_road.pipeline.random_workload import answers_of
+from tests.linear_road.pipeline.run_process import RunProcess
+
+FROM_MINUTE = 4
+REAL_TIME = ("--speed", 10, "--from-minute", FROM_MINUTE)
+
+
+class Watched:
+    """A run's folder, as it stood when an attempt began and as it stands now."""
+
+    def __init__(self, run: Path) -> None:
+        self._run = run
+        self._begun_before = self._begun()
+        self._written_before = self._written()
+
+    def has_settings(self) -> bool:
+        """Spark is about to start."""
+        return (self._run / "run.json").exists()
+
+    def past_is_delivered(self) -> bool:
+        """At least some of it, and nothing is answered."""
+        return any((self._run / "spool").glob("seconds-*"))
+
+    def real_time_is_answered(self) -> bool:
+        """A batch of real time has been written; it may not be committed yet."""
+        return any(
+            json.loads(note.read_text())["last_second"] >= 60 * FROM_MINUTE
+            for note in sorted((self._run / "batches").glob("batch-*.json"))[-2:]
+        )
+
+    def batch_is_begun(self) -> bool:
+        """Spark has planned another batch since."""
+        return self._begun() > self._begun_before
+
+    def batch_is_written(self) -> bool:
+        """The answers of a batch have appeared since, or again; most likely it is not committed."""
+        return self._written() != self._written_before
+
+    def all_is_delivered(self) -> bool:
+        try:
+            state: str = json.loads((self._run / "spool" / "_drive.json").read_text())["state"]
+        except FileNotFoundError:
+            return False
+        return state == "finished"
+
+    def answers_are_collected(self) -> bool:
+        return (self._run / ".collecting").exists()
+
+    def _begun(self) -> int:
+        log = self._run / "checkpoint" / "offsets"
+        return max((int(path.name) for path in log.glob("[0-9]*")), default=-1)
+
+    def _written(self) -> set[tuple[str, int]]:
+        batches = (self._run / "batches").glob("batch-*.parquet")
+        return {(path.name, path.stat().st_mtime_ns) for path in batches}
+
+
+def facts(run: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((run / "run.json").read_text())
+    return found
+
+
+def check(run: Path, asked: Asked, attempts: int) -> None:
+    """All is as if nothing had happened."""
+    found = answers_of(run)
+    assert found - asked.expected == Counter()
+    assert asked.expected - found == Counter()
+    told = facts(run)
+    assert (told["state"], told["attempts"]) == ("finished", attempts)
+    assert told["counts"]["tuples"] == asked.tuples
+    assert sum(told["counts"]["answers"].values()) == asked.expected.total()
+    assert not any((run / name).exists() for name in ("spool", "checkpoint", ".collecting", ".warm-up"))
+    names = [path.name for folder in ("batches", "segments") for path in (run / folder).iterdir()]
+    assert not [name for name in names if name.startswith(".")]
+
+
+def test_killed_and_interrupted_it_goes_on(asked: Asked, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    workload = asked.workload.folder
+
+    with RunProcess(workload, run, *REAL_TIME) as attempt:
+        attempt.wait_for(Watched(run).has_settings)
+        attempt.kill()
+    assert facts(run)["state"] == "new"
+
+    with RunProcess(workload, run, "--resume") as attempt:
+        attempt.wait_for(Watched(run).real_time_is_answered)
+        assert attempt.interrupt() == 130
+        assert attempt.told == "interrupted"
+    assert facts(run)["state"] == "stopped"
+    assert facts(run)["speed"] == 10
+
+    with RunProcess(workload, run, "--resume") as attempt:
+        attempt.wait_for(Watched(run).batch_is_written)
+        attempt.kill()
+    assert facts(run)["state"] == "running"
+
+    with RunProcess(workload, run, "--resume") as attempt:
+        assert attempt.end() == 0, attempt.told
+    check(run, asked, attempts=3)
+
+
+@pytest.mark.slow
+def test_killed_at_every_kind_of_moment(asked: Asked, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    workload = asked.workload.folder
+    moments: list[tuple[Callable[[Watched], bool], float]] = [
+        (Watched.past_is_delivered, 0.0),
+        (Watched.batch_is_begun, 0.0),
+        (Watched.batch_is_written, 0.0),
+        (Watched.real_time_is_answered, 0.5),
+        (Watched.batch_is_written, 0.0),
+        (Watched.batch_is_begun, 0.1),
+        (Watched.all_is_delivered, 0.1),
+    ]
+    for number, (moment, at_most_after) in enumerate(moments):
+        with RunProcess(workload, run, *(["--resume"] if number else REAL_TIME)) as attempt:
+            attempt.wait_for(partial(moment, Watched(run)))
+            attempt.kill(at_most_after)
+        assert facts(run)["state"] == "running"
+    attempts = len(moments) + 1
+    with RunProcess(workload, run, "--resume") as attempt:
+        # This is a matter of milliseconds, and may be missed.
+        if attempt.comes_to(Watched(run).answers_are_collected):
+            attempt.kill()
+    if facts(run)["state"] != "finished":
+        attempts += 1
+        with RunProcess(workload, run, "--resume") as attempt:
+            assert attempt.end() == 0, attempt.told
+    check(run, asked, attempts)
+
+
+@pytest.mark.slow
+def test_workers_in_other_processes(asked: Asked, tmp_path: Path) -> None:
+    """A cluster of two workers on this machine: they have nothing but the folders in common."""
+    run = tmp_path / "run"
+    options = ("--speed", "max", "--conf", "spark.executor.memory=1g")
+    with RunProcess(asked.workload.folder, run, *options, master="local-cluster[2,1,1024]") as attempt:
+        assert attempt.end() == 0, attempt.told
+    check(run, asked, attempts=1)
+    assert facts(run)["master"] == "local-cluster[2,1,1024]"
