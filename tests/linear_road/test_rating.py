@@ -540,7 +540,7 @@ def test_a_real_rating(tmp_path: Path) -> None:
     arguments += ["--out", str(tmp_path), "--conf", "spark.driver.memory=1g"]
     program = "from causeway.cli import main; main()"
     ran = subprocess.run(
-        [sys.executable, "-c", program, *arguments], capture_output=True, text=True, timeout=600, check=False
+        [sys.executable, "-c", program, *arguments], capture_output=True, text=True, timeout=1200, check=False
     )
     facts = json.loads((tmp_path / "rating.json").read_text())
     (trial,) = facts["trials"]
@@ -556,7 +556,7 @@ def test_a_real_rating(tmp_path: Path) -> None:
     assert (tmp_path / "runs" / "L-0.5" / "report.html").exists()
     assert "Table 8. Max response times for tolls" in ran.stdout
     again = subprocess.run(
-        [sys.executable, "-c", program, *arguments], capture_output=True, text=True, timeout=60, check=False
+        [sys.executable, "-c", program, *arguments], capture_output=True, text=True, timeout=120, check=False
     )
     assert again.returncode == ran.returncode
     assert json.loads((tmp_path / "rating.json").read_text())["trials"] == [trial | {"kept": True}]

@@ -226,7 +226,6 @@ def test_an_ended_minute_tells_its_roads() -> None:
     }
 
 
-@pytest.mark.xfail(strict=True, reason="make_room forgets the accidents of the minute")
 def test_room_for_more_roads_changes_nothing_of_those_there_are() -> None:
     segments = with_accidents(1, 0, 1, *two_at(0, 50))
     segments.cars[5] = 3
