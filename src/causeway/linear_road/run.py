@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 __all__ = ["RunSettings", "begin_run", "run"]
 
 _POLL: Final = 0.1
+_WARM_UP: Final = ".warm-up"
 _WARM_UP_BATCHES: Final = 16
 _WARM_UP_SECONDS: Final = 4
 """Simulated seconds in a batch of the warm-up."""
@@ -128,7 +129,8 @@ def run(
         facts["seconds"] = round(facts["seconds"] + time.monotonic() - began, 3)
         facts["batches"] = [batches[number] for number in sorted(batches)]
         folder.save(facts)
-    for done_with in (folder.spool, folder.checkpoint):
+    # Spark's upkeep of its state may have written to the warm-up's once more after that was taken away.
+    for done_with in (folder.spool, folder.checkpoint, folder.path / _WARM_UP):
         shutil.rmtree(done_with, ignore_errors=True)
     return facts
 
@@ -334,7 +336,7 @@ def _warm_up(
 
     It is done inside the run's folder, which all workers see.
     """
-    folder = RunFolder(run_folder.path / ".warm-up")
+    folder = RunFolder(run_folder.path / _WARM_UP)
     shutil.rmtree(folder.path, ignore_errors=True)
     folder.make()
     clock = SimulatedClock(folder.spool, None, 0, time.time())
