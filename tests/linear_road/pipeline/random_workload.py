@@ -44,10 +44,6 @@ def make_random_workload(folder: Path) -> tuple[Workload, list[Expected]]:
         [_apart(fields, number) for fields in make_traffic(Random(number), orderly=number % 2 == 0)]
         for number in range(STREAMS)
     ]
-    # Every road is there from the start: one that is new forgets what was told of accidents in its minute
-    # (see `test_a_road_that_is_new_in_a_minute_changes_nothing_on_others`).
-    last_roads = [(0, 0, 90_000_000 + road, 50, STREAMS, 1, road, 5, 26_400, *[-1] * 6) for road in (0, 1)]
-    streams.append(last_roads)
     tuples = [fields for stream in streams for fields in stream]
     minutes = max(fields[1] for fields in tuples) // 60 + 1
     workload = replace(write_workload(folder, tuples), minutes=minutes)
@@ -66,13 +62,11 @@ def _apart(fields: InputTuple, number: int) -> InputTuple:
     """Give a stream's tuple its own numbers; travel times all ask for one weekday of expressway 0."""
     z = Tuple(*fields)
     z = z._replace(VID=z.VID + 1_000_000 * number)
-    if z.Type == 0:
-        # Two expressways at most, so that those of two streams are not the same.
-        return z._replace(XWay=z.XWay + number if z.XWay == 0 else z.XWay + STREAMS + number)
-    z = z._replace(QID=z.QID + 1000 * number)
-    if z.Type == 3:
-        return z._replace(XWay=z.XWay + number if z.XWay == 0 else z.XWay + STREAMS + number)
-    return z._replace(XWay=0, DOW=WEEKDAY) if z.Type == 4 else z
+    if z.Type != 0:
+        z = z._replace(QID=z.QID + 1000 * number)
+    if z.Type == 4:
+        return z._replace(XWay=0, DOW=WEEKDAY)
+    return z._replace(XWay=z.XWay * STREAMS + number) if z.Type in (0, 3) else z
 
 
 def expected_of(streams: Iterable[Expected]) -> Counter[Answer]:

@@ -17,8 +17,8 @@ from typing import Final, Self
 
 __all__ = ["RunProcess"]
 
-# A warm-up changes no answers; all of it would be most of a test's time. A group of its own outlives tests that
-# are broken off: it looks after that itself.
+# A warm-up changes no answers; all of it would be most of a test's time. A process group of its own outlives
+# tests that are broken off, if it does not look after that itself.
 _PROGRAM: Final = """
 import os, signal, threading, time
 
