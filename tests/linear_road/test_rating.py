@@ -221,7 +221,7 @@ def test_each_step_is_what_a_user_would_type(tmp_path: Path) -> None:
     assert [" ".join(arguments) for arguments in causeway.calls] == [
         f"linear-road generate --out {workload} --xways 0.5 --minutes 30 --seed 7 {spark}",
         f"linear-road history {workload} --seed 7 {spark}",
-        f"linear-road run {workload} --out {run} --speed 2 --from-minute 20 --rules vldb2004 {spark}",
+        f"linear-road run {workload} --out {run} --speed 2.0 --from-minute 20 --rules vldb2004 {spark}",
         f"linear-road validate {workload} {run} {spark}",
     ]
 

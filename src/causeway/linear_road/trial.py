@@ -120,7 +120,7 @@ def hold_trial(xways: float, protocol: Protocol, workloads: Path, run: Path, com
     _make_workload(xways, protocol, folder, must)
     if not _is_finished(run):
         shutil.rmtree(run, ignore_errors=True)
-        how = ("--speed", f"{protocol.speed:g}", "--from-minute", protocol.from_minute)
+        how = ("--speed", protocol.speed, "--from-minute", protocol.from_minute)
         ended = step("run", folder, "--out", run, *how, "--rules", protocol.rules)
         if ended.code == 2:
             raise UserError(f"L = {xways:g}: {ended.told}")

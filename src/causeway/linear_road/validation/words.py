@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from rich.box import SIMPLE
+from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
@@ -152,8 +154,8 @@ def _wrong(answer_type: int, facts: Facts) -> str:
     return "; ".join(parts)
 
 
-def validation_table(validation: Validation) -> Table:
-    """One row for each type: what was expected, what failed, how long answers took (in seconds)."""
+def validation_table(validation: Validation) -> Group:
+    """A row for each type: what was expected and what failed; below it how long answers took, in seconds."""
     verdict = Text("passed", "bold green") if validation.passed else Text("failed", "bold red")
     judged = "all expressways"
     if validation.xways is not None:
@@ -161,26 +163,29 @@ def validation_table(validation: Validation) -> Table:
             map(str, validation.xways)
         )
     title = Text.assemble(f"Validation of {validation.answers.name}, {judged}: ", verdict)
-    table = Table(title=title, title_justify="left")
-    table.add_column("answer")
-    counts = ("expected", "missing", "extra", "doubled", "wrong", "late")
-    times = ("allowed", "min", "mean", "p50", "p95", "p99", "max")
-    for heading in counts + times:
-        table.add_column(heading, justify="right")
-    table.add_column("verdict")
+    counted = _table(title, "expected", "missing", "extra", "doubled", "wrong", "late", "verdict")
+    timed = _table(Text("Response times, in seconds"), "allowed", "min", "mean", "p50", "p95", "p99", "max")
     for result in validation.types:
         failures = (result.missing, result.extra, result.doubled, result.wrong, result.late + result.early)
-        took = result.response
-        seconds = (took.least, took.mean, took.p50, took.p95, took.p99, took.most) if took else ()
-        table.add_row(
+        counted.add_row(
             result.name,
             f"{result.expected:,}",
             *(Text(f"{count:,}", "bold red" if count else "") for count in failures),
-            f"{result.deadline}" if validation.speed is not None else "—",
-            *([f"{value:,.3f}" for value in seconds] or ["—"] * 6),
             Text("passed", "green") if result.passed else Text("failed", "bold red"),
         )
+        took = result.response
+        if took is not None:
+            seconds = (took.least, took.mean, took.p50, took.p95, took.p99, took.most)
+            timed.add_row(result.name, f"{result.deadline}", *(f"{value:,.3f}" for value in seconds))
     if validation.malformed:
-        table.add_section()
-        table.add_row(f"no answers at all: {validation.malformed:,} lines", style="bold red")
+        counted.add_section()
+        counted.add_row("no answers", Text(f"{validation.malformed:,} lines", "bold red"))
+    return Group(counted, timed) if timed.rows else Group(counted)
+
+
+def _table(title: Text, *headings: str) -> Table:
+    table = Table(title=title, title_justify="left", box=SIMPLE, padding=(0, 1, 0, 0))
+    table.add_column("answer", no_wrap=True)
+    for heading in headings:
+        table.add_column(heading, justify="right", no_wrap=True)
     return table
