@@ -151,6 +151,7 @@ def read_answers(spark: SparkSession, path: Path) -> Answers:
 
 def _read_parquet(spark: SparkSession, path: Path) -> DataFrame:
     """Rows with all columns, or the user's mistake."""
+    from py4j.protocol import Py4JError  # type: ignore[import-untyped]
     from pyspark.errors import PySparkException
 
     if path.is_dir() and not _has_parquet(path):
@@ -158,7 +159,7 @@ def _read_parquet(spark: SparkSession, path: Path) -> DataFrame:
     try:
         reader = spark.read.option("recursiveFileLookup", "true").option("pathGlobFilter", "*.parquet")
         rows = reader.parquet(literal_path(path))
-    except PySparkException as unreadable:
+    except (PySparkException, Py4JError) as unreadable:
         raise UserError(f"{path} cannot be read as Parquet: {explain(unreadable)}") from unreadable
     if "Readable" not in rows.columns:
         rows = rows.selectExpr("*", "CAST(NULL AS DOUBLE) AS Readable")
