@@ -21,6 +21,8 @@ from tests.linear_road.validation.made_workload import answer_lines, write_answe
 from causeway import cli
 from causeway.linear_road.workload import Workload
 
+pytestmark = pytest.mark.slow
+
 TUPLES = [
     *crowd(1, 51),
     report(60),
