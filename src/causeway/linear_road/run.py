@@ -109,8 +109,11 @@ def run(
         if settings.speed is not None:
             _warm_up(spark, workload, folder, settings, history, facts["shards"])
         clock = SimulatedClock(folder.spool, settings.speed, settings.from_minute, facts["made_at"])
+        # After a restart nothing may be left to answer; Spark's log tells, until its query goes on with it.
+        answered = _committed_second(folder.checkpoint)
         with _answering(spark, folder, clock, settings, history, facts["shards"]) as query:
-            delivery = _Run(folder, workload, settings, query, clock, batches).until_all_is_answered(resume)
+            work = _Run(folder, workload, settings, query, clock, batches, answered)
+            delivery = work.until_all_is_answered(resume)
         answers = collect_answers(out)
         facts["counts"] = {
             "tuples": sum(note["tuples"] for note in folder.batch_notes()),
@@ -146,6 +149,7 @@ class _Run:
         query: StreamingQuery,
         clock: SimulatedClock,
         batches: dict[int, dict[str, Any]],
+        answered: int,
     ) -> None:
         self._folder = folder
         self._workload = workload
@@ -153,7 +157,7 @@ class _Run:
         self._query = query
         self._clock = clock
         self._batches = batches
-        self._answered = 0
+        self._answered = answered
         """The second up to which all is answered, not including it."""
         self._newest = -1
         """The newest batch that has been looked at."""
@@ -218,9 +222,6 @@ class _Run:
                 noted["last_second"] + 1,
                 f"batch {durations.get('triggerExecution', 0) / 1000:.2f} s, {note_text}",
             )
-        if not self._answered:
-            # After a restart nothing may be left to answer.
-            self._answered = _committed_second(self._folder.checkpoint)
 
     def _new_progress(self) -> list[Any]:
         """What Spark tells of batches that have ended since the last call.
