@@ -1,0 +1,1 @@
+"""NEXMark: queries over the streams of an auction house."""

@@ -1,0 +1,3 @@
+-- Winning bids: each auction with its winning bid.
+SELECT *
+FROM winning_bid

@@ -1,0 +1,201 @@
+"""The queries, one file each, found by their names: SQL text, or a kernel where streaming SQL can't say it.
+
+    modern/q01.sql        the text, over views that are named as the streams
+    modern/q01.beam.sql   the same where Beam's rule is another
+    modern/q05.py         KERNEL, a subclass of `Kernel`; RULES, its arguments by rule set; KEYS, the columns
+                          that an answer is an update by; FINAL, SQL over the view `answer` by rule set
+
+A comment `-- update by: …` in a text is what KEYS is in a module.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from causeway.errors import UserError
+from causeway.nexmark.model import MODELS
+from causeway.nexmark.source import CellSource, RowSource
+from causeway.nexmark.stateful import stateful_stream
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+__all__ = ["RULE_SETS", "Input", "Query", "find_query", "query_names", "register_static_views"]
+
+RULE_SETS: Final = ("ours", "beam", "flink")
+_UPDATE_BY: Final = re.compile(r"^-- update by: *(.+)$", re.MULTILINE)
+_STATEFUL: Final = re.compile(r"\bwindow\(|\bsession_window\(", re.IGNORECASE)
+_TABLES: Final = re.compile(r"\b(?:FROM|JOIN)\s+(?:arriving_)?(\w+)")
+_SIDE_INPUT_KEYS: Final = 10_000
+
+
+@dataclass(frozen=True)
+class Input:
+    """Where a query's events come from, and how they are cut into batches."""
+
+    folder: Path
+    most: int
+    """Slices of a batch at most."""
+    tasks: int
+    delay: int
+    """Milliseconds by which events may be late."""
+    rejects: Path
+
+    def options(self, model: str) -> dict[str, str]:
+        """For the sources."""
+        return {
+            "folder": str(self.folder.resolve()),
+            "model": model,
+            "most": str(self.most),
+            "tasks": str(self.tasks),
+            "rejects": str(self.rejects.resolve()),
+        }
+
+
+@dataclass(frozen=True)
+class Query:
+    """A query under a rule set."""
+
+    model: str
+    name: str
+    rules: str
+    keys: tuple[str, ...]
+    """The columns that an answer replaces earlier ones by; none where every row is an answer of its own."""
+    text: str | None
+    """SQL, or else a kernel."""
+    kernel: str | None = None
+    arguments: str = "{}"
+    """Of the kernel, in JSON."""
+    final: str | None = None
+
+    @property
+    def output_mode(self) -> str:
+        """Spark's."""
+        return "update" if self.keys and self.text is not None else "append"
+
+    @property
+    def streams(self) -> list[str]:
+        """Those that it reads."""
+        if self.kernel is not None:
+            from causeway.nexmark.source import kernel_named
+
+            return list(kernel_named(self.kernel, json.loads(self.arguments)).reads)
+        return list(self._columns())
+
+    def stream(self, spark: SparkSession, given: Input) -> DataFrame:
+        """The answers as a stream. Views named as the streams are made in the session."""
+        spark.dataSource.register(RowSource)
+        spark.dataSource.register(CellSource)
+        register_static_views(spark, self.model, given.folder)
+        if self.text is not None:
+            self._make_views(spark, given)
+            return spark.sql(self.text)
+        assert self.kernel is not None
+        answers = stateful_stream(
+            spark,
+            self.kernel,
+            json.loads(self.arguments),
+            given.options(self.model),
+            spark.sparkContext.defaultParallelism,
+            given.delay,
+            given.rejects,
+        )
+        if self.final is None:
+            return answers
+        answers.createOrReplaceTempView("answer")
+        return spark.sql(self.final)
+
+    def _columns(self) -> dict[str, list[str]]:
+        """The streams and columns that the text names."""
+        assert self.text is not None
+        text = re.sub(r"--.*", "", self.text)
+        words, tables = set(re.findall(r"\w+", text)), set(_TABLES.findall(text))
+        found = {}
+        for stream, schema in MODELS[self.model].streams.items():
+            if stream in tables:
+                time = MODELS[self.model].time[stream]
+                found[stream] = [name for name in schema.names if name in words or name == time]
+        return found
+
+    def _make_views(self, spark: SparkSession, given: Input) -> None:
+        assert self.text is not None
+        watched = _STATEFUL.search(self.text) is not None
+        for stream, columns in self._columns().items():
+            options = given.options(self.model) | {"stream": stream, "columns": json.dumps(columns)}
+            time = MODELS[self.model].time[stream]
+            if watched and f"arriving_{stream}" not in self.text:
+                # What ends the stream moves the watermark, and must not be dropped before it has: a condition
+                # on the time itself is one that Spark does not move ahead of the watermark.
+                rows = spark.readStream.format(RowSource.name()).options(**options, end="yes").load()
+                rows = rows.withWatermark(time, f"{given.delay} milliseconds")
+                rows = rows.where(f"`{time}` < TIMESTAMP '9990-01-01'")
+            else:
+                rows = spark.readStream.format(RowSource.name()).options(**options).load()
+            rows.createOrReplaceTempView(stream)
+            arriving = rows.selectExpr("*", "current_timestamp() AS arrived")
+            arriving.withWatermark("arrived", "1 minute").createOrReplaceTempView(f"arriving_{stream}")
+
+
+def register_static_views(spark: SparkSession, model: str, folder: Path) -> None:
+    """The tables that are no streams: the paper's category file, the side input of q13."""
+    if model == "paper":
+        file = folder / "category.parquet"
+        if not file.exists():
+            spark.createDataFrame([], "id LONG, name STRING, parent LONG").createOrReplaceTempView("category")
+            return
+        spark.read.parquet(str(file.resolve())).createOrReplaceTempView("category")
+    else:
+        spark.range(_SIDE_INPUT_KEYS).selectExpr(
+            "id AS key", "concat('value-', id) AS value"
+        ).createOrReplaceTempView("side_input")
+
+
+def query_names(model: str) -> list[str]:
+    """All queries of a model, in their order: q0, q1, …"""
+    return [f"q{number}" for number in sorted(_found(model))]
+
+
+def find_query(model: str, name: str, rules: str = "ours") -> Query:
+    """The query of that name: `q5`, `Q5` and `q05` are one."""
+    number = re.fullmatch(r"[qQ]0*(\d+)", name.strip())
+    if number is None or int(number[1]) not in _found(model):
+        raise UserError(f"there is no query {name!r} in the {model} model: {', '.join(query_names(model))}")
+    at = int(number[1])
+    if rules not in RULE_SETS:
+        raise UserError(f"there are no rules {rules!r}: {', '.join(RULE_SETS)}")
+    folder = files(__package__) / model
+    texts = [folder / f"q{at:02d}.{rules}.sql", folder / f"q{at:02d}.sql"]
+    for text in texts:
+        if text.is_file():
+            told = text.read_text()
+            keys = _UPDATE_BY.search(told)
+            split = tuple(key.strip() for key in keys[1].split(",")) if keys else ()
+            return Query(model, f"q{at}", rules, split, told)
+    module = import_module(f"{__package__}.{model}.q{at:02d}")
+    by_rules: Mapping[str, Mapping[str, Any]] = getattr(module, "RULES", {})
+    arguments = by_rules.get(rules, by_rules.get("ours", {}))
+    final: Mapping[str, str] = getattr(module, "FINAL", {})
+    return Query(
+        model,
+        f"q{at}",
+        rules,
+        getattr(module, "KEYS", ()),
+        None,
+        f"{module.KERNEL.__module__}:{module.KERNEL.__name__}",
+        json.dumps(arguments),
+        final.get(rules, final.get("ours")),
+    )
+
+
+@cache
+def _found(model: str) -> frozenset[int]:
+    names = (file.name for file in (files(__package__) / model).iterdir())
+    return frozenset(int(match[1]) for name in names if (match := re.match(r"q(\d+)\.", name)))

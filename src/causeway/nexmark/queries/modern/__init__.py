@@ -1,0 +1,1 @@
+"""The queries that engines of today run."""

@@ -1,0 +1,54 @@
+"""Average selling price by seller: the mean of the seller's last ten closings.
+
+Ten rows: the one that closes and the nine before it. State: the open auctions with their best bid, and ten
+prices for each seller.
+"""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import pyarrow as pa
+
+from causeway.nexmark.kernels import State, longs
+from causeway.nexmark.kernels.averages import last_closings, mean_of
+from causeway.nexmark.kernels.winning_bids import WinningBids
+
+CLOSINGS = 10
+
+
+class SellerAverages(WinningBids):
+    """One shard sees all closings, in the order in which auctions close."""
+
+    reads: ClassVar = {
+        "auction": ["id", "dateTime", "expires", "reserve", "seller"],
+        "bid": ["auction", "bidder", "price", "dateTime"],
+    }
+    key: ClassVar[Mapping[str, str] | None] = None
+    auction_columns: ClassVar = {
+        "id": "id",
+        "opened": "dateTime",
+        "closes": "expires",
+        "reserve": "reserve",
+        "seller": "seller",
+    }
+    bid_columns: ClassVar = {"auction": "auction", "bidder": "bidder", "price": "price", "time": "dateTime"}
+
+    def __init__(self, mean: str = "exact", **rule: Any) -> None:
+        super().__init__(**rule)
+        self._mean = mean
+        price = pa.float64() if mean == "exact" else pa.int64()
+        self.answer = pa.schema([("seller", pa.int64()), ("price", price)])
+
+    def answers(self, won: pa.Table, state: State) -> pa.Table:
+        """An answer for each closing."""
+        seller, total, count = last_closings(longs(won, "seller"), longs(won, "bid_price"), CLOSINGS, state)
+        return pa.table([seller, mean_of(total, count, self._mean)], names=["seller", "price"])
+
+
+KERNEL = SellerAverages
+KEYS = ("seller",)
+RULES = {
+    "ours": {},
+    "beam": {"from_opening": False, "mean": "rounded"},
+    "flink": {"reserve": False, "until": "at", "mean": "cut"},
+}

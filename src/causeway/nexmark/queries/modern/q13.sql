@@ -1,0 +1,4 @@
+-- Bounded side input: every bid with what a static table says of its auction.
+SELECT B.auction, B.bidder, B.price, B.dateTime, S.value
+FROM bid B
+JOIN side_input S ON B.auction % 10000 = S.key

@@ -1,0 +1,70 @@
+"""Expand bid with auction: bids on auctions of category 10, with the auction.
+
+State: auctions until a day after they expire, and bids whose auction has not come within an hour.
+"""
+
+from typing import ClassVar
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from causeway.nexmark.kernels import Longs, longs
+from causeway.nexmark.kernels.joins import Join
+from causeway.nexmark.model import MODERN
+
+CATEGORY = 10
+_HOUR = 3_600_000
+_BID, _AUCTION = MODERN.streams["bid"], MODERN.streams["auction"]
+_RENAMED: dict[str, dict[str, str | None]] = {
+    "auction": {"id": None, "dateTime": "auction_dateTime", "extra": "auction_extra"},
+    "bid": {"dateTime": "bid_dateTime", "extra": "bid_extra"},
+}
+
+
+def _columns(stream: str) -> dict[str, str]:
+    names = MODERN.streams[stream].names
+    told = {name: _RENAMED[stream].get(name, name) for name in names}
+    return {name: answer for name, answer in told.items() if answer is not None}
+
+
+class ExpandedBids(Join):
+    """All auctions are known, so that no bid waits in vain; of those of other categories only that."""
+
+    one, many = "auction", "bid"
+    by: ClassVar = {"auction": "id", "bid": "auction"}
+    key = by
+    chunk = 512
+    reads: ClassVar = {"auction": _AUCTION.names, "bid": _BID.names}
+    answer = pa.schema(
+        [
+            *((answer, _BID.field(name).type) for name, answer in _columns("bid").items()),
+            *((answer, _AUCTION.field(name).type) for name, answer in _columns("auction").items()),
+        ]
+    )
+
+    def combine(self, stream: str, events: pa.Table) -> pa.Table:
+        """Other categories need no text."""
+        if stream == "bid":
+            return events
+        wanted = pc.equal(events.column("category"), CATEGORY)
+        columns = [
+            pc.if_else(wanted, column, None) if pa.types.is_string(column.type) else column
+            for column in events.columns
+        ]
+        return pa.table(columns, names=events.column_names)
+
+    def one_until(self, rows: pa.Table) -> Longs:
+        until: Longs = longs(rows, "expires") + 24 * _HOUR
+        return until
+
+    def many_until(self, rows: pa.Table) -> Longs:
+        until: Longs = longs(rows, "dateTime") + _HOUR
+        return until
+
+    def pairs(self, one: pa.Table, many: pa.Table) -> pa.Table:
+        columns = [many.column(name) for name in _columns("bid")]
+        columns += [one.column(name) for name in _columns("auction")]
+        return pa.table(columns, names=self.answer.names).filter(pc.equal(one.column("category"), CATEGORY))
+
+
+KERNEL = ExpandedBids

@@ -1,0 +1,1 @@
+"""The eight queries of the draft of 2002."""

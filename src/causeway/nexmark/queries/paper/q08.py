@@ -1,0 +1,39 @@
+"""Query 8, Monitor New Users: persons who open an auction within twelve hours of registering.
+
+State: persons for twelve hours, and auctions whose seller may still come.
+"""
+
+from typing import ClassVar
+
+import pyarrow as pa
+
+from causeway.nexmark.kernels import Longs, longs, text
+from causeway.nexmark.kernels.joins import Join
+
+HOURS_12 = 12 * 3_600_000
+
+
+class NewSellers(Join):
+    """The person comes first: 0 ≤ opened - registered ≤ 12 h."""
+
+    one, many = "person", "open_auction"
+    by: ClassVar = {"person": "id", "open_auction": "sellerId"}
+    key = by
+    reads: ClassVar = {"person": ["id", "name", "time"], "open_auction": ["id", "sellerId", "time"]}
+    answer = pa.schema([("id", pa.int64()), ("name", text), ("auction", pa.int64())])
+
+    def one_until(self, rows: pa.Table) -> Longs:
+        until: Longs = longs(rows, "time") + HOURS_12 + 1
+        return until
+
+    def many_until(self, rows: pa.Table) -> Longs:
+        until: Longs = longs(rows, "time") + 1
+        return until
+
+    def pairs(self, one: pa.Table, many: pa.Table) -> pa.Table:
+        after = longs(many, "time") - longs(one, "time")
+        answers = pa.table([one.column("id"), one.column("name"), many.column("id")], names=self.answer.names)
+        return answers.filter(pa.array((after >= 0) & (after <= HOURS_12)))
+
+
+KERNEL = NewSellers

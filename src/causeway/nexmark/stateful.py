@@ -1,0 +1,146 @@
+"""A kernel on Spark: one task for each shard, its tables in Spark's state store."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pyspark.sql.pandas.types import from_arrow_schema
+from pyspark.sql.streaming.stateful_processor import MapState, StatefulProcessor, StatefulProcessorHandle
+
+from causeway.nexmark.kernels import Watermark
+from causeway.nexmark.source import CellSource, from_bytes, kernel_named, to_bytes
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+__all__ = ["shard_keys", "stateful_stream"]
+
+_CLOCK = "clock"
+
+
+def stateful_stream(
+    spark: SparkSession,
+    kernel: str,
+    arguments: Mapping[str, Any],
+    options: Mapping[str, str],
+    shards: int,
+    delay: int,
+    late: Path,
+) -> DataFrame:
+    """The answers of a kernel `module:Class`, shard by shard, as a stream of rows.
+
+    The watermark follows the newest event at a distance of `delay` milliseconds; events that are older are
+    kept in the folder `late`.
+    """
+    made = kernel_named(kernel, arguments)
+    keys = shard_keys(spark, 1 if made.key is None else shards)
+    return (
+        spark.readStream.format(CellSource.name())
+        .options(**options, kernel=kernel, arguments=json.dumps(dict(arguments)), keys=json.dumps(keys))
+        .load()
+        .groupBy("shard")
+        .transformWithStateInPandas(
+            statefulProcessor=KernelProcessor(kernel, arguments, keys, delay, str(late)),
+            outputStructType=from_arrow_schema(made.answer),
+            outputMode="append",
+            timeMode="none",
+        )
+    )
+
+
+def shard_keys(spark: SparkSession, shards: int) -> list[int]:
+    """A number for each shard, such that Spark gives every one a task of its own."""
+    rows = spark.sql(
+        "SELECT min(id) AS key FROM range(0, {many}) "
+        "GROUP BY pmod(hash(CAST(id AS INT)), {shards}) ORDER BY key",
+        many=64 * shards + 64,
+        shards=shards,
+    ).collect()
+    return [int(row.key) for row in rows]
+
+
+class KernelProcessor(StatefulProcessor):
+    """Lets a kernel take a step for each batch."""
+
+    def __init__(
+        self, kernel: str, arguments: Mapping[str, Any], keys: Sequence[int], delay: int, late: str
+    ) -> None:
+        self._kernel = kernel
+        self._arguments = dict(arguments)
+        self._keys = list(keys)
+        self._delay = delay
+        self._late = late
+
+    def init(self, handle: StatefulProcessorHandle) -> None:
+        self._tables = handle.getMapState("tables", "name STRING", "cell BINARY")
+
+    def handleInputRows(  # noqa: N802 - Spark's name
+        self,
+        key: Any,
+        rows: Iterator[Any],
+        timerValues: Any,  # noqa: N803
+    ) -> Iterator[pd.DataFrame]:
+        """Take a step: all cells of a batch for one shard."""
+        cells = pd.concat(list(rows)).sort_values("slice", kind="stable")
+        kernel = kernel_named(self._kernel, self._arguments)
+        state = _Tables(self._tables, Path(self._late), self._keys.index(int(key[0])))
+        given = {}
+        for stream in kernel.reads:
+            parts = [from_bytes(cell) for cell in cells["events"][cells["stream"] == stream]]
+            if parts:
+                given[stream] = pa.concat_tables(parts).combine_chunks()
+        answers = kernel.step(given, state.tick(int(cells["newest"].max()), self._delay), state)
+        state.save()
+        if answers.num_rows:
+            yield answers.combine_chunks().to_pandas(types_mapper=pd.ArrowDtype)
+
+    def close(self) -> None:
+        """Nothing to close."""
+
+
+class _Tables:
+    """A shard's tables in Spark's state store."""
+
+    def __init__(self, cells: MapState, late: Path, shard: int) -> None:
+        self._cells = cells
+        self._late = late
+        self._shard = shard
+        self._step = 0
+        self._watermark: Watermark | None = None
+
+    def get(self, name: str) -> pa.Table | None:
+        cell = self._cells.getValue((name,))
+        return None if cell is None else from_bytes(bytes(cell[0]))
+
+    def put(self, name: str, table: pa.Table) -> None:
+        self._cells.updateValue((name,), (to_bytes(table),))
+
+    def remove(self, name: str) -> None:
+        self._cells.removeKey((name,))
+
+    def tick(self, newest: int, delay: int) -> Watermark:
+        """Move the shard's clock on; it never goes back."""
+        clock = self.get(_CLOCK)
+        before = -(1 << 62) if clock is None else clock.column("watermark")[0].as_py()
+        self._step = 0 if clock is None else clock.column("step")[0].as_py() + 1
+        self._watermark = Watermark(before, max(before, newest - delay))
+        return self._watermark
+
+    def save(self) -> None:
+        """Note how far the clock has got."""
+        assert self._watermark is not None
+        self.put(_CLOCK, pa.table({"watermark": [self._watermark.now], "step": [self._step]}))
+
+    def set_aside(self, stream: str, late: pa.Table) -> None:
+        if late.num_rows:
+            self._late.mkdir(parents=True, exist_ok=True)
+            name = f"late-{stream}-{self._shard}-{self._step:09d}.parquet"
+            aside = self._late / f".{name}"
+            pq.write_table(late, aside)
+            aside.replace(self._late / name)
