@@ -6,24 +6,23 @@ import logging
 import sys
 import traceback
 from collections.abc import Sequence
-from contextlib import AbstractContextManager
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
 from typer.core import TyperGroup
 
 from causeway import __version__
+from causeway.cli_nexmark import nexmark
+from causeway.cli_shared import Conf, Master, command_session, output, print_counts, wants_debugging
 from causeway.errors import CausewayError, CheckFailedError
 from causeway.progress import console
-from causeway.session import check_master, explain, parse_settings, spark_session
+from causeway.session import check_master, explain, parse_settings
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    pass
 
 __all__ = ["app", "main"]
 
@@ -75,21 +74,9 @@ app.add_typer(
     linear_road, name="linear-road", short_help="Linear Road (VLDB 2004): tolls that follow the traffic."
 )
 
-_output = Console(highlight=False)
+app.add_typer(nexmark, name="nexmark", short_help="NEXMark (2002): queries over an auction house's streams.")
 
 OutFolder = Annotated[Path, typer.Option(help="Folder for the workload, new or empty.", metavar="DIR")]
-Master = Annotated[
-    str, typer.Option(help="Where Spark runs, as for spark-submit; local[*] is this machine.", metavar="URL")
-]
-Conf = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--conf",
-        help="A Spark setting, as in spark.driver.memory=8g; may be repeated.",
-        metavar="KEY=VALUE",
-        show_default=False,
-    ),
-]
 WorkloadFolder = Annotated[
     Path,
     typer.Argument(metavar="DIR", help="A workload, made by `generate` or `import`.", show_default=False),
@@ -122,7 +109,7 @@ def _options(
     ] = False,
 ) -> None:
     if version:
-        _output.print(f"causeway {__version__}")
+        output.print(f"causeway {__version__}")
         raise typer.Exit
 
 
@@ -155,11 +142,11 @@ def generate(
     from causeway.linear_road.simulator.generate import generate as generate_workload
 
     check_output(out)
-    with _spark("linear-road generate", master, conf) as spark:
+    with command_session("linear-road generate", master, conf) as spark:
         workload = generate_workload(
             spark, out, expressways=xways, minutes=minutes, seed=seed, stream_format=stream_format.value
         )
-    _print_counts(f"{out}: L = {xways:g}, {_count(minutes, 'minute')}, seed {seed}", workload.counts)
+    print_counts(f"{out}: L = {xways:g}, {_count(minutes, 'minute')}, seed {seed}", workload.counts)
 
 
 @linear_road.command("import")
@@ -183,7 +170,7 @@ def import_(
     from causeway.linear_road.importer import REJECTS_FILE, import_files
 
     workload = import_files(files, out, slack=slack, strict=strict)
-    _print_counts(f"{out}: {_count(len(files), 'file')} imported", workload.counts)
+    print_counts(f"{out}: {_count(len(files), 'file')} imported", workload.counts)
     rejected = workload.counts.get("rejected", 0)
     if rejected:
         console.print(
@@ -203,12 +190,12 @@ def inspect(folder: WorkloadFolder, master: Master = "local[*]", conf: Conf = No
     from causeway.report.traffic import inspection_table, write_traffic_page
 
     workload = Workload.load(folder)
-    with _spark("linear-road inspect", master, conf) as spark:
+    with command_session("linear-road inspect", master, conf) as spark:
         inspection = inspect_workload(spark, workload)
     page = folder / "inspection.html"
     write_traffic_page(inspection, page)
-    _output.print(inspection_table(inspection))
-    _output.print(f"Plot: {page}")
+    output.print(inspection_table(inspection))
+    output.print(f"Plot: {page}")
     if not inspection.holds:
         raise CheckFailedError("some figures are out of what the paper says; see the table")
 
@@ -232,9 +219,9 @@ def history(
     from causeway.linear_road.workload import Workload
 
     workload = Workload.load(folder)
-    with _spark("linear-road history", master, conf) as spark:
+    with command_session("linear-road history", master, conf) as spark:
         made = generate_history(spark, workload, seed=seed, output_format=output_format.value)
-    _print_counts(
+    print_counts(
         f"{workload.history}: made in {made.seconds:.1f} s",
         {"TollHistory rows": made.toll_history, "SegmentHistory rows": made.segment_history},
     )
@@ -253,9 +240,9 @@ def prepare(folder: WorkloadFolder, master: Master = "local[*]", conf: Conf = No
 
     workload = Workload.load(folder)
     require_history(workload)
-    with _spark("linear-road prepare", master, conf) as spark:
+    with command_session("linear-road prepare", master, conf) as spark:
         made = prepare_history(spark, workload)
-    _print_counts(
+    print_counts(
         f"{prepared_folder(workload)}: made in {made.seconds:.1f} s",
         {
             "expressways": made.expressways,
@@ -289,11 +276,11 @@ def drive(
     from causeway.linear_road.workload import Workload
 
     delivery = deliver(Workload.load(folder), to, speed=speed, from_minute=from_minute)
-    _print_counts(
+    print_counts(
         f"{to}: {'stopped' if delivery.stopped else 'delivered'}",
         {"tuples": delivery.tuples, "files": delivery.files, "simulated seconds": delivery.seconds},
     )
-    _output.print(
+    output.print(
         f"Lateness: {delivery.worst_lateness_ms:.1f} ms at worst, "
         f"{delivery.p99_lateness_ms:.1f} ms at the 99th percentile, "
         f"{delivery.mean_lateness_ms:.1f} ms on average"
@@ -338,7 +325,7 @@ def run(
 
     workload = Workload.load(folder)
     settings = begin_run(workload, out, RunSettings(_speed(speed), from_minute, rules), resume=resume)
-    with _spark("linear-road run", master, conf) as spark:
+    with command_session("linear-road run", master, conf) as spark:
         facts = answer(spark, workload, out, settings, resume=resume)
     page = write_run_page(out)
     names = (
@@ -348,13 +335,13 @@ def run(
         "daily expenditures",
         "travel times",
     )
-    _print_counts(
+    print_counts(
         f"{out}: L = {workload.expressways:g}, answered in {facts['seconds']:.0f} s",
         {"tuples": facts["counts"]["tuples"]}
         | {name: facts["counts"]["answers"][str(kind)] for kind, name in enumerate(names)},
     )
-    _output.print(f"Answers: {out / 'answers.csv'}\nReport: {page}")
-    _output.print(f"Are they right, and in time? causeway linear-road validate {folder} {out}")
+    output.print(f"Answers: {out / 'answers.csv'}\nReport: {page}")
+    output.print(f"Are they right, and in time? causeway linear-road validate {folder} {out}")
     if settings.speed is not None and not facts["delivery"]["kept_promise"]:
         console.print("[yellow]the driver was late: the machine could not even deliver the input in time[/]")
 
@@ -424,7 +411,7 @@ def validate(
     if speed is not None or from_minute is not None:
         told = HowItWas(_speed(speed or "1"), from_minute or 0)
     given = given_answers(answers, told)
-    with _spark("linear-road validate", master, conf) as spark:
+    with command_session("linear-road validate", master, conf) as spark:
         validation = judge(
             spark,
             workload,
@@ -434,15 +421,15 @@ def validate(
             speed=given.how.speed,
             from_minute=given.how.from_minute,
         )
-    _output.print(validation_table(validation))
+    output.print(validation_table(validation))
     for difference in validation.differences:
-        _output.print(f"- {escape(difference.words)}")
+        output.print(f"- {escape(difference.words)}")
     for note in validation.notes:
-        _output.print(escape(note))
+        output.print(escape(note))
     write_validation(validation, given.validation)
-    _output.print(f"Judgement: {given.validation}")
+    output.print(f"Judgement: {given.validation}")
     if given.is_run:
-        _output.print(f"Report: {write_run_page(answers)}")
+        output.print(f"Report: {write_run_page(answers)}")
     if not validation.passed:
         raise CheckFailedError("the answers fail; see the table")
 
@@ -519,12 +506,12 @@ def rate(
         protocol,
         max_xways=max_xways,
         workloads=workloads,
-        command=partial(run_command, debug=_wants_debugging()),
+        command=partial(run_command, debug=wants_debugging()),
         write_page=write_run_page,
         tell=lambda line: console.print(escape(line)),
     )
-    print_rating(rating, _output)
-    _output.print(f"Rating: {out / RATING_FILE}")
+    print_rating(rating, output)
+    output.print(f"Rating: {out / RATING_FILE}")
     if not rating.xways:
         raise CheckFailedError(rating_words(rating))
 
@@ -538,28 +525,8 @@ def _speed(given: str) -> float | None:
         raise typer.BadParameter(f"{given!r} is no number, and not max.", param_hint="--speed") from None
 
 
-def _spark(command: str, master: str, conf: list[str] | None) -> AbstractContextManager[SparkSession]:
-    return spark_session(
-        command, master, parse_settings(conf or []), log_level="WARN" if _wants_debugging() else "OFF"
-    )
-
-
-def _wants_debugging() -> bool:
-    return "--debug" in sys.argv
-
-
 def _count(number: int, of: str) -> str:
     return f"{number:,} {of}{'' if number == 1 else 's'}"
-
-
-def _print_counts(title: str, counts: dict[str, int]) -> None:
-    table = Table(show_header=False)
-    table.add_column()
-    table.add_column(justify="right")
-    for name, count in counts.items():
-        table.add_row(name.replace("_", " "), f"{count:,}")
-    _output.print(escape(title))
-    _output.print(table)
 
 
 def _debug_first(arguments: Sequence[str]) -> list[str]:
@@ -570,7 +537,7 @@ def _debug_first(arguments: Sequence[str]) -> list[str]:
 
 def main() -> None:
     """Run the command line; with `--debug` an error's traceback comes before its message."""
-    if not _wants_debugging():
+    if not wants_debugging():
         # Spark's Python side logs tracebacks of what it raises anyway, and of every Ctrl-C.
         logging.disable()
     try:
@@ -589,5 +556,5 @@ def main() -> None:
 
 
 def _print_traceback_if_debugging() -> None:
-    if _wants_debugging():
+    if wants_debugging():
         traceback.print_exc()

@@ -48,7 +48,9 @@ _USUAL_SLICES: Final = 10
 _REPLAY_SHARE: Final = 4
 """A slice of the paper's model is at least one of so many parts of what has to be replayed to make it."""
 
-_TASKS_PER_CORE: Final = 8
+# A task costs a tenth of a second to start; one that fails is done again from its first slice.
+_TASKS_PER_CORE: Final = 2
+_MOST_SLICES_PER_TASK: Final = 50
 
 
 @dataclass(frozen=True)
@@ -289,8 +291,12 @@ def _write_with_spark(
                 flat = [value for stream in streams for value in facts[stream]]
                 yield pa.RecordBatch.from_arrays([pa.array([flat], pa.list_(pa.int64()))], names=["facts"])
 
-    tasks = min(len(ranges), _TASKS_PER_CORE * spark.sparkContext.defaultParallelism)
-    rows = spark.range(0, len(ranges), 1, tasks).mapInArrow(write, "facts array<long>").collect()
+    tasks = max(_TASKS_PER_CORE * spark.sparkContext.defaultParallelism, len(ranges) // _MOST_SLICES_PER_TASK)
+    rows = (
+        spark.range(0, len(ranges), 1, min(tasks, len(ranges)))
+        .mapInArrow(write, "facts array<long>")
+        .collect()
+    )
     return [
         {
             stream: (row["facts"][3 * place], row["facts"][3 * place + 1], row["facts"][3 * place + 2])

@@ -1,7 +1,7 @@
 """Where a query's input comes from: folders of slices, each with what was delivered in one interval.
 
     DIR/nexmark.json, DIR/bid/000000.parquet …      as `causeway nexmark generate` makes it, complete
-    SPOOL/released/000000.json, SPOOL/bid/…         as the firehose fills it: a slice is there with its note
+    SPOOL/released/newest, SPOOL/bid/000000.parquet  as the firehose fills it, slice after slice
     DIR/events.jsonl, DIR/events/*.jsonl.gz         as other systems write it: all streams in one file
 
 Slices are taken in their order and whole, so that the answers of a run do not hang on when it looked.
@@ -30,6 +30,7 @@ __all__ = ["ARRIVAL", "Slices"]
 ARRIVAL: Final = "arrival"
 """The column that every stream has besides its own: where an event stood in the order of delivery."""
 _SLICE_SHIFT: Final = 32
+_USUAL_EVENTS: Final = 100_000
 _SUFFIXES: Final = (".parquet", ".jsonl", ".xml")
 _MIXED: Final = ("events*.jsonl", "events*.jsonl.gz", "events/*.jsonl", "events/*.jsonl.gz")
 
@@ -62,7 +63,8 @@ class Slices:
     def released(self) -> int:
         """How many slices can be read."""
         if self._spooled:
-            return max((int(note.stem) + 1 for note in self._notes()), default=0)
+            newest = self.folder / "released" / "newest"
+            return int(newest.read_text()) if newest.exists() else 0
         return self.total or 0
 
     @property
@@ -73,15 +75,24 @@ class Slices:
             return int(end.read_text()) if end.exists() else None
         return int(self._facts["slices"]) if self._facts is not None else len(self._mixed)
 
-    def events_of(self, first: int, last: int) -> int:
-        """How many events the slices have, as far as somebody counted them; for the size of batches."""
-        if self._facts is None:
-            return (last - first) * (100_000 if not self._spooled else 1)
-        return (last - first) * int(self._facts.get("slice_events", 100_000))
+    @property
+    def slice_events(self) -> int:
+        """How many events a slice has, about."""
+        return _USUAL_EVENTS if self._facts is None else int(self._facts.get("slice_events", _USUAL_EVENTS))
 
-    def bytes_of(self, streams: Sequence[str], number: int) -> int:
-        """The size of a slice's files."""
-        return sum(path.stat().st_size for stream in streams for path in self._files(stream, number))
+    def size_of(self, streams: Sequence[str], number: int) -> tuple[int, int]:
+        """Events and bytes of a slice's streams, as they are stored."""
+        if self._facts is None and not self._spooled:
+            path = self._mixed[number]
+            return _bytes(path).count(b"\n"), path.stat().st_size
+        rows, stored = 0, 0
+        for path in (path for stream in streams for path in self._files(stream, number)):
+            stored += path.stat().st_size
+            if path.suffix == ".parquet":
+                rows += pq.read_metadata(path).num_rows
+            else:
+                rows += path.read_bytes().count(b"\n")
+        return rows, stored
 
     @property
     def disorder(self) -> float | None:
@@ -112,9 +123,6 @@ class Slices:
             # Several bid streams are one to a query: their union.
             tables[stream] = pa.concat_tables(parts)
         return tables, rejects
-
-    def _notes(self) -> list[Path]:
-        return [note for note in (self.folder / "released").iterdir() if note.suffix == ".json"]
 
     @cached_property
     def _spooled(self) -> bool:

@@ -17,7 +17,7 @@ from typing import Any, Final
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
+from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStreamReader, InputPartition
 from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, ReadMaxRows
 
 from causeway.nexmark.event_text import Reject
@@ -60,6 +60,9 @@ class RowSource(DataSource):
 
     def streamReader(self, schema: Any) -> DataSourceStreamReader:  # noqa: N802 - Spark's name
         return _RowReader(dict(self.options))
+
+    def reader(self, schema: Any) -> DataSourceReader:
+        return _TableReader(dict(self.options))
 
 
 class CellSource(DataSource):
@@ -143,6 +146,25 @@ class _RowReader(_SliceReader):
                 yield from _end_row(self._options["model"], stream, names)
 
 
+class _TableReader(DataSourceReader):
+    """All rows of a stream that are there, for batch statements."""
+
+    def __init__(self, options: Mapping[str, str]) -> None:
+        self._options = options
+
+    @property
+    def _slices(self) -> Slices:
+        return Slices(Path(self._options["folder"]), MODELS[self._options["model"]])
+
+    def partitions(self) -> Sequence[InputPartition]:
+        return [InputPartition(number) for number in range(self._slices.released)]
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        stream = self._options["stream"]
+        tables, _ = self._slices.read(partition.value, {stream: json.loads(self._options["columns"])})
+        yield from _as_spark_has_it(tables[stream]).to_batches(_ROWS_AT_ONCE)
+
+
 class _CellReader(_SliceReader):
     @cached_property
     def _kernel(self) -> Kernel:
@@ -167,7 +189,7 @@ class _CellReader(_SliceReader):
         for stream, parts in together.items():
             if parts:
                 events = kernel.combine(stream, pa.concat_tables(parts).combine_chunks())
-                by = None if kernel.key is None else kernel.key[stream]
+                by = None if kernel.dealt_by is None else kernel.dealt_by[stream]
                 for key, dealt in zip(keys, _deal(events, by, len(keys)), strict=True):
                     rows.append((key, stream, partition.value[0], newest, dealt))
         if newest == END_OF_TIME:

@@ -39,7 +39,7 @@ def stateful_stream(
     kept in the folder `late`.
     """
     made = kernel_named(kernel, arguments)
-    keys = shard_keys(spark, 1 if made.key is None else shards)
+    keys = shard_keys(spark, 1 if made.dealt_by is None else shards)
     return (
         spark.readStream.format(CellSource.name())
         .options(**options, kernel=kernel, arguments=json.dumps(dict(arguments)), keys=json.dumps(keys))

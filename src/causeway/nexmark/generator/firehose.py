@@ -37,6 +37,9 @@ MOST_AT_ONCE: Final = 10_000_000
 
 _MOST_EVENTS: Final = 10**12
 _HIGHEST_RATE: Final = 1e9
+_LONGEST: Final = 1000 * 365 * 86_400
+"""Seconds of event time."""
+_MOST_DISORDER: Final = 30 * 86_400
 _SMALLEST_FILE: Final = 303
 _MOST_CATEGORIES: Final = 1_000_000
 _MOST_BID_STREAMS: Final = 1000
@@ -73,12 +76,17 @@ class Firehose:
         check_rate(self.rate)
         if not 1 <= self.events <= _MOST_EVENTS:
             raise UserError(f"--events takes 1 to {_MOST_EVENTS:,}; got {self.events:,}")
+        if self.events / self.rate > _LONGEST:
+            raise UserError(
+                f"{self.events:,} events at --rate {self.rate:g} would take more than a thousand years of "
+                "event time; give fewer --events or a higher --rate"
+            )
         if not 0 <= self.seed < 2**63:
             raise UserError(f"--seed takes a whole number from 0 on; got {self.seed}")
-        if not 0 <= self.disorder * self.rate <= MOST_AT_ONCE:
+        if not (0 <= self.disorder <= _MOST_DISORDER and self.disorder * self.rate <= MOST_AT_ONCE):
             raise UserError(
-                f"--disorder takes seconds, and may hold up to {MOST_AT_ONCE:,} events at the rate; "
-                f"got {self.disorder:g} s at {self.rate:g} events/s"
+                f"--disorder takes seconds, up to {_MOST_DISORDER:,} and up to {MOST_AT_ONCE:,} events of "
+                f"the rate; got {self.disorder:g} s at {self.rate:g} events/s"
             )
         if not 1 <= self.bid_streams <= _MOST_BID_STREAMS:
             raise UserError(f"--bid-streams takes 1 to {_MOST_BID_STREAMS}; got {self.bid_streams}")

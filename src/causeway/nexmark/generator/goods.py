@@ -26,7 +26,7 @@ _ATTRIBUTES: Final = (
     "rare", "red", "restored", "round", "signed", "silver", "small", "steel", "working", "worn",
 )  # fmt: skip
 
-# A root, its branches, their twigs and so on. 10 is the category of query 3: a leaf of the first branch.
+# A root, then its branches, then the next root. Query 3 asks for category 10: a branch of the first.
 _ROOTS: Final = (
     "Antiques", "Art", "Books", "Clothing", "Coins", "Computers", "Dolls", "Electronics", "Furniture",
     "Garden", "Jewellery", "Music", "Photography", "Pottery", "Sports", "Stamps", "Tools", "Toys", "Travel",

@@ -75,6 +75,11 @@ class Kernel(ABC):
     """
     answer: pa.Schema
 
+    @property
+    def dealt_by(self) -> Mapping[str, str] | None:
+        """`key`, unless a rule needs one shard."""
+        return self.key
+
     def combine(self, stream: str, events: pa.Table) -> pa.Table:
         """What a shard needs to know of a slice's events; called where they are read, before they travel."""
         return events

@@ -6,11 +6,13 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from causeway.nexmark.kernels import Longs, State, longs
+from causeway.nexmark.kernels import Longs, State, longs, together
 
-__all__ = ["category_averages", "last_closings", "mean_of"]
+__all__ = ["category_averages", "last_bids", "last_closings", "mean_of", "window_averages"]
 
 _CHUNK = 4096
+_CLOSING = ["category", "closes", "price"]
+_SALE = ["seller", "closes", "id", "bid", "price"]
 
 
 def mean_of(total: Longs, count: Longs, how: str) -> NDArray[np.float64] | Longs:
@@ -72,3 +74,66 @@ def last_closings(seller: Longs, price: Longs, most: int, state: State) -> tuple
         last = place >= first + np.repeat(sizes, sizes) - most
         state.put(name, pa.table([sellers[last], prices[last]], names=["seller", "price"]))
     return seller, totals, counts
+
+
+def window_averages(won: pa.Table, window: int, state: State) -> tuple[Longs, Longs, Longs]:
+    """As `category_averages`, of closings since the last multiple of `window` milliseconds only.
+
+    Beam's mean is over windows that begin with every multiple; what stands in the end is the last one.
+    """
+    came = pa.table([won.column(name) for name in ("category", "closes", "bid_price")], names=_CLOSING)
+    kept = together(state.get("closings by category"), came)
+    assert kept is not None
+    category, closes, price = (longs(kept, name) for name in _CLOSING)
+    known, at = np.unique(category, return_inverse=True)
+    last = np.full(len(known), -(1 << 62))
+    np.maximum.at(last, at, closes)
+    recent = closes >= (last - last % window)[at]
+    state.put("closings by category", kept.filter(pa.array(recent)))
+    total, count = np.zeros(len(known), np.int64), np.zeros(len(known), np.int64)
+    np.add.at(total, at[recent], price[recent])
+    np.add.at(count, at[recent], 1)
+    changed = np.isin(known, longs(won, "category"))
+    return known[changed], total[changed], count[changed]
+
+
+def last_bids(won: pa.Table, most: int, but_the_last: bool, state: State) -> tuple[Longs, Longs, Longs]:
+    """For each seller that sold the sum and count of the `most` closings that were bid for last.
+
+    With `but_the_last`, the last closing is one of them whenever it was bid for.
+    """
+    came = pa.table(
+        [won.column(name) for name in ("seller", "closes", "id", "bid_time", "bid_price")], names=_SALE
+    )
+    kept = together(state.get("sales"), came)
+    assert kept is not None
+    seller, closes, item, bid, price = (longs(kept, name) for name in _SALE)
+    order = np.lexsort((-item, -closes, seller))
+    is_last = np.zeros(len(order), bool)
+    is_last[order[_firsts(seller[order])]] = True
+    # Of bids at the same time, that of the later closing; Flink's statement goes by the auction alone.
+    ties = (-item, -closes) if but_the_last else (-item,)
+    order = np.lexsort((*ties, -bid, ~is_last & but_the_last, seller))
+    taken = np.zeros(len(order), bool)
+    taken[order] = _places(seller[order]) < most
+    order = np.lexsort((*ties, -bid, seller))
+    stays = np.zeros(len(order), bool)
+    stays[order] = _places(seller[order]) < most
+    state.put("sales", kept.filter(pa.array(stays | taken)))
+    known, at = np.unique(seller, return_inverse=True)
+    total, count = np.zeros(len(known), np.int64), np.zeros(len(known), np.int64)
+    np.add.at(total, at[taken], price[taken])
+    np.add.at(count, at[taken], 1)
+    changed = np.isin(known, longs(won, "seller"))
+    return known[changed], total[changed], count[changed]
+
+
+def _firsts(keys: Longs) -> Longs:
+    """Where each key begins, in keys that are in order."""
+    return np.flatnonzero(np.r_[True, keys[1:] != keys[:-1]])
+
+
+def _places(keys: Longs) -> Longs:
+    """The place of each row among those of its key, from 0."""
+    begins = _firsts(keys)
+    return np.arange(len(keys)) - np.repeat(begins, np.diff(np.r_[begins, len(keys)]))

@@ -26,7 +26,7 @@ class Closings(WinningBids):
         "closed_auction": ["itemid", "time"],
         "bid": ["itemid", "bidderId", "price", "bidTime"],
     }
-    key: ClassVar[None] = None
+    key: ClassVar[Mapping[str, str] | None] = None
     auction_columns: ClassVar = {
         "id": "itemid",
         "opened": "time",

@@ -11,7 +11,18 @@ from typing import ClassVar
 import numpy as np
 import pyarrow as pa
 
-from causeway.nexmark.kernels import Flags, Kernel, Longs, State, Watermark, longs, put, together
+from causeway.nexmark.kernels import (
+    Flags,
+    Kernel,
+    Longs,
+    State,
+    Watermark,
+    best_of_each,
+    longs,
+    put,
+    together,
+)
+from causeway.nexmark.slices import ARRIVAL
 
 __all__ = ["HighestBids"]
 
@@ -22,14 +33,15 @@ class HighestBids(Kernel):
     """Gives the highest bids of every window that has ended. Windows are dealt to the shards, not bids."""
 
     when: ClassVar[str]
-    key: ClassVar[Mapping[str, str]] = {"bid": _WINDOW}
+    key: ClassVar[Mapping[str, str] | None] = {"bid": _WINDOW}
 
-    def __init__(self, size: int, end_counts: bool = False) -> None:
+    def __init__(self, size: int, end_counts: bool = False, one: bool = False) -> None:
         """A window is `size` milliseconds long.
 
         With `end_counts`, a bid at the very end of a window that equals its highest is an answer for it too,
-        although it does not count for what is the highest.
+        although it does not count for what is the highest. With `one`, of equals only the last is an answer.
         """
+        self._one = one
         self._size = size
         self._end_counts = end_counts
 
@@ -66,6 +78,8 @@ class HighestBids(Kernel):
         bids = bids.filter(pa.array(ended))
         window, price = longs(bids, _WINDOW), longs(bids, "price")
         bids = bids.filter(pa.array(_highest(window, price, longs(bids, _COUNTS) == 1)))
+        if self._one and bids.num_rows:
+            bids = best_of_each(bids, (_WINDOW,), ((self.when, -1), (ARRIVAL, -1)))
         end = pa.array((longs(bids, _WINDOW) + 1) * self._size).cast(pa.timestamp("ms", tz="UTC"))
         return bids.append_column("endtime", end).select(self.answer.names).cast(self.answer)
 

@@ -22,7 +22,7 @@ _COUNTS = ("hop", "item", "num")
 class HotItems(Kernel):
     """Gives the items with the most bids, for every window that has ended and had a bid."""
 
-    key: ClassVar[None] = None
+    key: ClassVar[Mapping[str, str] | None] = None
     item: ClassVar[str]
     when: ClassVar[str]
     answer = pa.schema([("starttime", time), ("endtime", time), ("item", pa.int64()), ("num", pa.int64())])

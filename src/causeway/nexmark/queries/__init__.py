@@ -82,6 +82,13 @@ class Query:
         return "update" if self.keys and self.text is not None else "append"
 
     @property
+    def ends_by_watermark(self) -> bool:
+        """Whether answers wait for Spark's watermark to come to the end of time."""
+        return (
+            self.text is not None and self.output_mode == "append" and _STATEFUL.search(self.text) is not None
+        )
+
+    @property
     def streams(self) -> list[str]:
         """Those that it reads."""
         if self.kernel is not None:

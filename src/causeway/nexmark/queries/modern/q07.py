@@ -30,6 +30,6 @@ class HighestOfTenSeconds(HighestBids):
 KERNEL = HighestOfTenSeconds
 RULES = {
     "ours": {"size": 10_000},
-    "beam": {"size": 10_000},
+    "beam": {"size": 10_000, "one": True},
     "flink": {"size": 10_000, "end_counts": True},
 }

@@ -3,6 +3,7 @@
 State: the open auctions with their best bid.
 """
 
+from collections.abc import Mapping
 from typing import ClassVar
 
 import pyarrow as pa
@@ -20,7 +21,7 @@ class AuctionsWithWinner(WinningBids):
         "auction": _AUCTION.names,
         "bid": ["auction", "bidder", "price", "dateTime", "extra"],
     }
-    key: ClassVar = {"auction": "id", "bid": "auction"}
+    key: ClassVar[Mapping[str, str] | None] = {"auction": "id", "bid": "auction"}
     auction_columns: ClassVar = {
         "opened" if name == "dateTime" else "closes" if name == "expires" else name: name
         for name in _AUCTION.names
@@ -47,7 +48,7 @@ class AuctionsWithWinner(WinningBids):
 KERNEL = AuctionsWithWinner
 RULES = {
     "ours": {},
-    "beam": {"from_opening": False},
+    "beam": {"in_turn": True},
     "flink": {"reserve": False, "until": "at"},
 }
 FINAL = dict.fromkeys(

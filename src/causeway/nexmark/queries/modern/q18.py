@@ -4,6 +4,7 @@ State: pairs of bidder and auction whose last bid the watermark has not passed. 
 answer, so that nothing of the past is needed.
 """
 
+from collections.abc import Mapping
 from typing import ClassVar
 
 from causeway.nexmark.kernels.per_key import BestPerKey
@@ -14,7 +15,7 @@ class LastBids(BestPerKey):
     """The bids of an auction are in one shard."""
 
     reads: ClassVar = {"bid": MODERN.streams["bid"].names}
-    key: ClassVar = {"bid": "auction"}
+    key: ClassVar[Mapping[str, str] | None] = {"bid": "auction"}
     keys = ("auction", "bidder")
     idle = 1
     answer = MODERN.streams["bid"]

@@ -3,6 +3,7 @@
 State: ten bids for each auction that had one in the last hour of event time.
 """
 
+from collections.abc import Mapping
 from typing import ClassVar
 
 import pyarrow as pa
@@ -15,7 +16,7 @@ class TopTen(BestPerKey):
     """The bids of an auction are in one shard."""
 
     reads: ClassVar = {"bid": MODERN.streams["bid"].names}
-    key: ClassVar = {"bid": "auction"}
+    key: ClassVar[Mapping[str, str] | None] = {"bid": "auction"}
     keys = ("auction",)
     idle = 3_600_000
     answer = pa.schema([*MODERN.streams["bid"], ("rank_number", pa.int64())])
