@@ -25,7 +25,16 @@ from causeway.nexmark.kernels import END_OF_TIME, Kernel
 from causeway.nexmark.model import MODELS
 from causeway.nexmark.slices import ARRIVAL, Slices
 
-__all__ = ["CELLS_DDL", "CellSource", "RowSource", "keep_rejects", "kernel_named"]
+__all__ = [
+    "CELLS_DDL",
+    "CellSource",
+    "RowSource",
+    "deal",
+    "from_bytes",
+    "keep_rejects",
+    "kernel_named",
+    "to_bytes",
+]
 
 CELLS_DDL: Final = "shard INT, stream STRING, slice INT, newest LONG, events BINARY"
 _CELLS: Final = pa.schema(
@@ -190,7 +199,7 @@ class _CellReader(_SliceReader):
             if parts:
                 events = kernel.combine(stream, pa.concat_tables(parts).combine_chunks())
                 by = None if kernel.dealt_by is None else kernel.dealt_by[stream]
-                for key, dealt in zip(keys, _deal(events, by, len(keys)), strict=True):
+                for key, dealt in zip(keys, deal(events, by, len(keys)), strict=True):
                     rows.append((key, stream, partition.value[0], newest, dealt))
         if newest == END_OF_TIME:
             rows += [(key, "", partition.value[0], newest, b"") for key in keys]
@@ -231,7 +240,7 @@ def keep_rejects(folder: Path, number: int, rejects: Mapping[str, Sequence[tuple
             aside.replace(folder / f"{stream}-{number:06d}.jsonl")
 
 
-def _deal(events: pa.Table, key: str | None, shards: int) -> list[bytes]:
+def deal(events: pa.Table, key: str | None, shards: int) -> list[bytes]:
     """The events of each shard, in their order, as Arrow writes them."""
     if key is None:
         assert shards == 1

@@ -67,8 +67,7 @@ class WinningBids(Kernel):
         bids = together(state.get("waiting"), bids)
         if auctions is None:
             if bids is not None:
-                newest = _newest(state) if self._in_turn else 0
-                self._keep_waiting(bids, np.ones(bids.num_rows, bool), newest, watermark, state)
+                self._keep_waiting(bids, np.ones(bids.num_rows, bool), watermark, state)
             return self.answer.empty_table()
         ids = longs(auctions, "id")
         order = np.argsort(ids, kind="stable")
@@ -77,8 +76,7 @@ class WinningBids(Kernel):
             owner = longs(bids, "auction")
             at = np.minimum(np.searchsorted(ids, owner), len(ids) - 1)
             known = ids[at] == owner
-            newest = max(_newest(state), int(ids[-1])) if self._in_turn else 0
-            self._keep_waiting(bids, ~known, newest, watermark, state)
+            self._keep_waiting(bids, ~known, watermark, state)
             good = np.flatnonzero(known)
             good = good[self._qualifies(auctions, at[good], bids, good)]
             # Almost all bids fall here, before any of their text is moved.
@@ -96,7 +94,7 @@ class WinningBids(Kernel):
             answers = _side_by_side(auctions.take(owner[won]), best.take(np.flatnonzero(won)))
             best = best.take(np.flatnonzero(~won))
         if self._in_turn:
-            state.put("newest", pa.table({"id": [max(_newest(state), int(ids[-1]))]}))
+            put(state, "closed", together(state.get("closed"), pa.table({"id": ids[closed]})))
         put(state, "auctions", auctions.take(np.flatnonzero(~closed)))
         put(state, "best", best)
         if answers is None or not answers.num_rows:
@@ -128,19 +126,19 @@ class WinningBids(Kernel):
             good &= longs(bids, "price")[which] >= longs(auctions, "reserve")[at]
         return good
 
-    def _keep_waiting(
-        self, bids: pa.Table, unknown: Flags, newest: int, watermark: Watermark, state: State
-    ) -> None:
+    def _keep_waiting(self, bids: pa.Table, unknown: Flags, watermark: Watermark, state: State) -> None:
         """Keep bids of auctions that may still come: one that had opened before the watermark would be here.
 
-        Where bids may come before their auction opens, those wait whose auction is newer than all that came.
+        Where bids may come before the opening, they wait for any auction that has not been closed.
         """
-        may_come = longs(bids, "time") >= watermark.now
         if self._in_turn:
-            may_come = longs(bids, "auction") > newest
-        put(state, "waiting", bids.take(np.flatnonzero(unknown & may_come)))
-        if self._in_turn:
+            closed = state.get("closed")
+            if closed is not None:
+                unknown = unknown & ~np.isin(longs(bids, "auction"), longs(closed, "id"))
+            put(state, "waiting", bids.take(np.flatnonzero(unknown)))
             return
+        may_come = longs(bids, "time") >= watermark.now
+        put(state, "waiting", bids.take(np.flatnonzero(unknown & may_come)))
         too_late = unknown & ~may_come & (longs(bids, "time") < watermark.before)
         state.set_aside("bid", bids.take(np.flatnonzero(too_late)))
 
@@ -194,9 +192,48 @@ def _last_turn(state: State) -> int:
     return -(1 << 62) if kept is None else int(kept.column("time")[0].as_py())
 
 
-def _newest(state: State) -> int:
-    kept = state.get("newest")
-    return -1 if kept is None else int(kept.column("id")[0].as_py())
+def _renamed(table: pa.Table | None, names: Mapping[str, str]) -> pa.Table | None:
+    if table is None:
+        return None
+    return table.select([*names.values(), ARRIVAL]).rename_columns([*names, ARRIVAL])
+
+
+def _in_turn(
+    opened: pa.Table | None, bids: pa.Table | None, watermark: Watermark, state: State
+) -> tuple[pa.Table | None, pa.Table | None]:
+    """Auctions and bids up to the watermark, in time order; a bid has the time of what came just `before` it.
+
+    Those after the watermark are held back: something may still come between.
+    """
+    opened = together(state.get("auctions to come"), opened)
+    bids = together(state.get("bids to come"), bids)
+    ready = []
+    for name, rows, column in (("auctions to come", opened, "opened"), ("bids to come", bids, "time")):
+        there = np.zeros(0, bool) if rows is None else longs(rows, column) < watermark.now
+        put(state, name, None if rows is None else rows.take(np.flatnonzero(~there)))
+        ready.append(None if rows is None else rows.take(np.flatnonzero(there)))
+    opened, bids = ready
+    nothing = np.zeros(0, np.int64)
+    times = [
+        nothing if rows is None else longs(rows, column)
+        for rows, column in ((opened, "opened"), (bids, "time"))
+    ]
+    arrivals = [nothing if rows is None else longs(rows, ARRIVAL) for rows in (opened, bids)]
+    when = np.concatenate(times)
+    if not len(when):
+        return opened, bids
+    order = np.lexsort((np.concatenate(arrivals), when))
+    before = np.empty(len(when), np.int64)
+    before[order] = np.r_[_last_turn(state), when[order][:-1]]
+    state.put("last turn", pa.table({"time": [int(when.max())]}))
+    if bids is not None:
+        bids = bids.append_column("before", pa.array(before[len(times[0]) :]))
+    return opened, bids
+
+
+def _last_turn(state: State) -> int:
+    kept = state.get("last turn")
+    return -(1 << 62) if kept is None else int(kept.column("time")[0].as_py())
 
 
 def _side_by_side(auctions: pa.Table, bids: pa.Table) -> pa.Table:

@@ -1,0 +1,6 @@
+-- The highest bid of an auction, the first of its ten: how far its price is off, mean over auctions.
+-- distance: value
+-- unit: cents
+-- ours: key=if(rank_number = 1, auction, NULL) value=price
+SELECT dateTime AS time, auction AS key, MAX(price) OVER (PARTITION BY auction ORDER BY dateTime) AS value
+FROM bid

@@ -1,0 +1,5 @@
+-- Every bid, when it is made: how many one has told and the other has not.
+-- distance: rows
+-- unit: bids
+SELECT dateTime AS time
+FROM bid
