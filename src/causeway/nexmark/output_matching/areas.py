@@ -89,8 +89,8 @@ class Matching:
     """The area between both, divided by time: the mean of the distance."""
     distance: Steps
     ideal: Steps
-    """What a figure shows of the ideal system; the area between it and `ours` is the metric's, unless it is the
-    values of one key of several."""
+    """What a figure shows of the ideal system; the area between it and `ours` is the metric's, unless it is
+    the values of one key of several."""
     ours: Steps
     key: int | None = None
     """Whose values the figure shows: the key of which the ideal system told the most."""
@@ -135,9 +135,10 @@ def match_values(ideal: Told, ours: Told, span: Span) -> Matching:
 
 
 def match_sets(ideal: tuple[F64, I64], ours: tuple[F64, I64], span: Span) -> Matching:
-    """The share of the members of both systems' current sets that only one of them has; 0 where both are empty.
+    """The share of the members of both systems' current sets that only one of them has.
 
-    Both are times and keys; the keys of one time are the set that replaces the one before.
+    Both are times and keys; the keys of one time are the set that replaces the one before, at first an empty
+    one. Of two empty sets it is 0.
     """
     times = np.union1d(ideal[0], ours[0])
     in_ideal, in_ours = _Sets.of(*ideal), _Sets.of(*ours)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from causeway.nexmark.answers import batch_notes
 from causeway.nexmark.check import register_tables
 from causeway.nexmark.firehose_process import FirehoseClock
 from causeway.nexmark.output_matching.areas import (
@@ -31,7 +32,7 @@ from causeway.nexmark.queries import Query
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["output_matching"]
+__all__ = ["ideal_timeline", "our_timeline", "output_matching"]
 
 _MOST_POINTS: Final = 500
 _DIGITS: Final = 7
@@ -43,25 +44,25 @@ def output_matching(
     spool_folder: Path,
     answers_folder: Path,
     clock: FirehoseClock,
-    batches: Sequence[Mapping[str, Any]],
     warm_up: float,
 ) -> dict[str, Any]:
     """How far a run's answers were from the ideal system's, for JSON; all times are seconds since it started.
 
     From the end of the warm-up to when the last slice was due: what the end of the streams closes has no time
-    of its own. `batches` are those of the answers, each with `batch` and `readable`.
+    of its own.
     """
     ideal = find_ideal(query)
     span = Span(min(warm_up, clock.slices * clock.interval), clock.slices * clock.interval)
     register_tables(spark, query.model, spool_folder)
-    timeline = _ideal_rows(spark, ideal, clock, span)
-    readable = {int(batch["batch"]): float(batch["readable"]) - clock.started for batch in batches}
+    end = round(clock.first_time + span.end * clock.time_per_second)
+    timeline = ideal_timeline(spark, ideal, end)
+    readable = {note.batch: note.readable - clock.started for note in batch_notes(answers_folder)}
     if not ideal.ours:
         told = _counts(answers_folder, readable)
         matching = match_counts((_seconds(timeline, clock), _doubles(timeline, "value")), told, span)
         names = pa.array([], pa.string())
     else:
-        ours = _our_rows(spark, ideal, answers_folder, readable)
+        ours = our_timeline(spark, ideal, answers_folder, readable)
         names = pc.unique(pa.concat_arrays([_keys(timeline), _keys(ours)]))
         when = np.array([readable[number] for number in _longs(ours, "batch").tolist()], np.float64)
         matching = _match(
@@ -81,10 +82,12 @@ def _match(ideal: Ideal, wanted: Told, found: Told, span: Span) -> Matching:
     return match_sets((wanted.times, wanted.keys), (found.times, found.keys), span)
 
 
-def _ideal_rows(spark: SparkSession, ideal: Ideal, clock: FirehoseClock, span: Span) -> pa.Table:
-    """What the ideal system tells before the span's end: millisecond, key and value, or how many rows."""
-    end = round(clock.first_time + span.end * clock.time_per_second)
-    rows = spark.sql(ideal.text).where(f"unix_millis(time) < {end}")
+def ideal_timeline(spark: SparkSession, ideal: Ideal, before: int) -> pa.Table:
+    """What the ideal system tells before a millisecond: `time` in these, `key` and `value`.
+
+    Where only the number of answers counts, it is the value, and there is no key.
+    """
+    rows = spark.sql(ideal.text).where(f"unix_millis(time) < {before}")
     if not ideal.ours:
         return (
             rows.groupBy("time").count().selectExpr("unix_millis(time) AS time", "count AS value").toArrow()
@@ -104,8 +107,8 @@ def _counts(folder: Path, readable: Mapping[int, float]) -> tuple[F64, F64]:
     return np.array(list(readable.values()), np.float64), np.array(rows, np.float64)
 
 
-def _our_rows(spark: SparkSession, ideal: Ideal, folder: Path, readable: Mapping[int, float]) -> pa.Table:
-    """Our answers as they stood after each batch: batch, key and value."""
+def our_timeline(spark: SparkSession, ideal: Ideal, folder: Path, readable: Mapping[int, float]) -> pa.Table:
+    """Our answers as they stood after each `batch`: `key` and `value`."""
     schema = pa.schema([("batch", pa.int64()), ("key", pa.string()), ("value", pa.float64())])
     written = (file for number in readable for file in _batch_folder(folder, number).glob("*.parquet"))
     files = [str(file.resolve()) for file in written if pq.read_metadata(file).num_rows]
