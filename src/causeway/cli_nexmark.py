@@ -179,7 +179,8 @@ def run(
     all figures, RUN/report.html shows them, RUN/q5/answers are the answers. Exit code 1 where a check fails.
     """
     from causeway.nexmark.run_all import RunSettings, begin_run, run_all
-    from causeway.report.nexmark_run import result_table, write_nexmark_page
+    from causeway.report.nexmark_run import write_nexmark_page
+    from causeway.report.nexmark_table import result_table
 
     settings = RunSettings(
         source=None if source == "generator" else str(Path(source).resolve()),

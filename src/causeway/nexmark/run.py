@@ -27,6 +27,7 @@ from causeway.nexmark.check import check_answers
 from causeway.nexmark.firehose_process import FirehoseClock, FirehoseProcess, begin_spool
 from causeway.nexmark.generator.firehose import Firehose
 from causeway.nexmark.measurements import latencies, throughput
+from causeway.nexmark.output_matching import output_matching
 from causeway.nexmark.processes import cpu_seconds
 from causeway.nexmark.queries import Input, Query
 from causeway.nexmark.slices import Slices
@@ -136,6 +137,10 @@ def run_query(
             firehose.stop()
     facts |= {"query": query.name, "rules": query.rules, "streams": query.streams, "resumed": resumed}
     facts["rejects"] = _count_rejects(out / "rejects")
+    if isinstance(source, Steady):
+        facts["output_matching"] = output_matching(
+            spark, query, folder, out / "answers", FirehoseClock.load(folder), source.warm_up
+        )
     if check:
         facts["check"] = asdict(checked := check_answers(spark, query, folder, out / "answers"))
         facts["check"]["passed"] = checked.passed

@@ -13,12 +13,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.command_process import CommandProcess
 from tests.linear_road.pipeline.conftest import Asked
 from tests.linear_road.pipeline.random_workload import answers_of
-from tests.linear_road.pipeline.run_process import RunProcess
 
 FROM_MINUTE = 4
 REAL_TIME = ("--speed", 10, "--from-minute", FROM_MINUTE)
+
+
+def attempted(workload: Path, run: Path, *options: object, master: str = "local[2]") -> CommandProcess:
+    return CommandProcess(run, "linear-road", "run", workload, "--out", run, "--master", master, *options)
 
 
 class Watched:
@@ -95,24 +99,24 @@ def test_killed_and_interrupted_it_goes_on(asked: Asked, tmp_path: Path) -> None
     run = tmp_path / "run"
     workload = asked.workload.folder
 
-    with RunProcess(workload, run, *REAL_TIME) as attempt:
+    with attempted(workload, run, *REAL_TIME) as attempt:
         attempt.wait_for(Watched(run).has_settings)
         attempt.kill()
     assert facts(run)["state"] == "new"
 
-    with RunProcess(workload, run, "--resume") as attempt:
+    with attempted(workload, run, "--resume") as attempt:
         attempt.wait_for(Watched(run).real_time_is_answered)
         assert attempt.interrupt() == 130
         assert attempt.told == "interrupted"
     assert facts(run)["state"] == "stopped"
     assert facts(run)["speed"] == 10
 
-    with RunProcess(workload, run, "--resume") as attempt:
+    with attempted(workload, run, "--resume") as attempt:
         attempt.wait_for(Watched(run).batch_is_written)
         attempt.kill()
     assert facts(run)["state"] == "running"
 
-    with RunProcess(workload, run, "--resume") as attempt:
+    with attempted(workload, run, "--resume") as attempt:
         assert attempt.end() == 0, attempt.told
     check(run, asked, attempts=3)
 
@@ -131,18 +135,18 @@ def test_killed_at_every_kind_of_moment(asked: Asked, tmp_path: Path) -> None:
         (Watched.all_is_delivered, 0.1),
     ]
     for number, (moment, at_most_after) in enumerate(moments):
-        with RunProcess(workload, run, *(["--resume"] if number else REAL_TIME)) as attempt:
+        with attempted(workload, run, *(["--resume"] if number else REAL_TIME)) as attempt:
             attempt.wait_for(partial(moment, Watched(run)))
             attempt.kill(at_most_after)
         assert facts(run)["state"] == "running"
     attempts = len(moments) + 1
-    with RunProcess(workload, run, "--resume") as attempt:
+    with attempted(workload, run, "--resume") as attempt:
         # This is a matter of milliseconds, and may be missed.
         if attempt.comes_to(Watched(run).answers_are_collected):
             attempt.kill()
     if facts(run)["state"] != "finished":
         attempts += 1
-        with RunProcess(workload, run, "--resume") as attempt:
+        with attempted(workload, run, "--resume") as attempt:
             assert attempt.end() == 0, attempt.told
     check(run, asked, attempts)
 
@@ -152,7 +156,7 @@ def test_workers_in_other_processes(asked: Asked, tmp_path: Path) -> None:
     """A cluster of two workers on this machine: they have nothing but the folders in common."""
     run = tmp_path / "run"
     options = ("--speed", "max", "--conf", "spark.executor.memory=1g")
-    with RunProcess(asked.workload.folder, run, *options, master="local-cluster[2,1,1024]") as attempt:
+    with attempted(asked.workload.folder, run, *options, master="local-cluster[2,1,1024]") as attempt:
         assert attempt.end() == 0, attempt.told
     check(run, asked, attempts=1)
     assert facts(run)["master"] == "local-cluster[2,1,1024]"

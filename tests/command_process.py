@@ -1,4 +1,4 @@
-"""`causeway linear-road run` as a process group of its own, to be broken off at any moment."""
+"""A command of `causeway` as a process group of its own, to be broken off at any moment."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
-__all__ = ["RunProcess"]
+__all__ = ["CommandProcess"]
 
 # A warm-up changes no answers; all of it would be most of a test's time. A process group of its own outlives
 # tests that are broken off, if it does not look after that itself.
@@ -38,14 +38,14 @@ _PATIENCE: Final = 400
 """Seconds; on a quiet machine none of the waits takes 20."""
 
 
-class RunProcess:
-    """One attempt at a run; at the end of the block nothing of it is left."""
+class CommandProcess:
+    """One attempt at a command; at the end of the block nothing of it is left."""
 
-    def __init__(self, workload: Path, run: Path, *options: object, master: str = "local[2]") -> None:
+    def __init__(self, run: Path, *command: object) -> None:
+        """What it tells, and Spark's files, are beside `run`, which is the folder that it makes."""
         self._mark = str(uuid.uuid4())
         self._told = run.with_name(f"{run.name}-{self._mark}.txt")
-        arguments = ["linear-road", "run", workload, "--out", run, "--master", master, *options]
-        arguments += ["--conf", "spark.driver.memory=1g", "--conf", f"spark.local.dir={run}-spark"]
+        arguments = [*command, "--conf", "spark.driver.memory=1g", "--conf", f"spark.local.dir={run}-spark"]
         with self._told.open("w") as told:
             self.process = subprocess.Popen(
                 [sys.executable, "-c", _PROGRAM, *map(str, arguments)],

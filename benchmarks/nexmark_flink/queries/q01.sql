@@ -1,0 +1,3 @@
+-- Currency conversion: every bid with its price in euros.
+SELECT auction, bidder, 0.908 * price AS price, happened AS `dateTime`, extra
+FROM bid
