@@ -191,8 +191,8 @@ def _notes(result: Facts, queries: Sequence[Facts]) -> Iterable[str]:
         late = mapping(facts.get("firehose")).get("worst_lateness_ms")
         if isinstance(late, (int, float)) and late > 100:
             yield (
-                f"{facts['query']}: the firehose itself was late, by up to {late:,.0f} ms; latencies count from "
-                "when events were due."
+                f"{facts['query']}: the firehose itself was late, by up to {late:,.0f} ms; latencies count "
+                "from when events were due."
             )
 
 
@@ -228,9 +228,7 @@ def _table_remark(queries: Sequence[Facts]) -> str:
     if any("p50" in mapping(facts.get("latency")) for facts in queries):
         told.append("Tuple Latency is from when an event was due to when its batch's answers were readable.")
     if any(mapping(facts.get("output_matching")) for facts in queries):
-        told.append(
-            "Output Matching is the area between an ideal system's output and ours, divided by time; 0 is best."
-        )
+        told.append("Output Matching is the area between an ideal system's output and ours, divided by time.")
     warm_up = max(float(mapping(facts.get("firehose")).get("warm_up_seconds") or 0) for facts in queries)
     if warm_up:
         told.append(f"Neither counts the first {warm_up:g} s, the warm-up.")

@@ -192,50 +192,6 @@ def _last_turn(state: State) -> int:
     return -(1 << 62) if kept is None else int(kept.column("time")[0].as_py())
 
 
-def _renamed(table: pa.Table | None, names: Mapping[str, str]) -> pa.Table | None:
-    if table is None:
-        return None
-    return table.select([*names.values(), ARRIVAL]).rename_columns([*names, ARRIVAL])
-
-
-def _in_turn(
-    opened: pa.Table | None, bids: pa.Table | None, watermark: Watermark, state: State
-) -> tuple[pa.Table | None, pa.Table | None]:
-    """Auctions and bids up to the watermark, in time order; a bid has the time of what came just `before` it.
-
-    Those after the watermark are held back: something may still come between.
-    """
-    opened = together(state.get("auctions to come"), opened)
-    bids = together(state.get("bids to come"), bids)
-    ready = []
-    for name, rows, column in (("auctions to come", opened, "opened"), ("bids to come", bids, "time")):
-        there = np.zeros(0, bool) if rows is None else longs(rows, column) < watermark.now
-        put(state, name, None if rows is None else rows.take(np.flatnonzero(~there)))
-        ready.append(None if rows is None else rows.take(np.flatnonzero(there)))
-    opened, bids = ready
-    nothing = np.zeros(0, np.int64)
-    times = [
-        nothing if rows is None else longs(rows, column)
-        for rows, column in ((opened, "opened"), (bids, "time"))
-    ]
-    arrivals = [nothing if rows is None else longs(rows, ARRIVAL) for rows in (opened, bids)]
-    when = np.concatenate(times)
-    if not len(when):
-        return opened, bids
-    order = np.lexsort((np.concatenate(arrivals), when))
-    before = np.empty(len(when), np.int64)
-    before[order] = np.r_[_last_turn(state), when[order][:-1]]
-    state.put("last turn", pa.table({"time": [int(when.max())]}))
-    if bids is not None:
-        bids = bids.append_column("before", pa.array(before[len(times[0]) :]))
-    return opened, bids
-
-
-def _last_turn(state: State) -> int:
-    kept = state.get("last turn")
-    return -(1 << 62) if kept is None else int(kept.column("time")[0].as_py())
-
-
 def _side_by_side(auctions: pa.Table, bids: pa.Table) -> pa.Table:
     columns = {name: auctions.column(name) for name in auctions.column_names if name != ARRIVAL}
     columns |= {
