@@ -274,6 +274,12 @@ def run_benchmark(given: argparse.Namespace, queries: Sequence[str], scratch: Pa
                 outcome.flink.append(run := measure(sides["flink"], settings | for_flink, scratch))
                 _note(name, number, "flink", run)
         outcomes.append(outcome)
+        if given.out is not None:
+            # After every query: what a run that is ended has measured so far is kept.
+            facts = {"command": command, "machine": machine(), "events": given.events, "format": given.format}
+            given.out.write_text(
+                json.dumps(facts | {"outcomes": [asdict(one) for one in outcomes]}, indent=1)
+            )
     told = {
         key: value
         for outcome in outcomes
@@ -288,9 +294,6 @@ def run_benchmark(given: argparse.Namespace, queries: Sequence[str], scratch: Pa
     compared = [outcome for outcome in outcomes if outcome.flink]
     for outcome in sorted(compared, key=lambda outcome: statistics.median(outcome.speed))[: given.profile]:
         print_profile(console, outcome)
-    if given.out is not None:
-        facts = {"command": command, "machine": machine(), "title": title}
-        given.out.write_text(json.dumps(facts | {"outcomes": [asdict(one) for one in outcomes]}, indent=1))
 
 
 def _note(query: str, number: int, side: str, run: Run) -> None:

@@ -24,6 +24,8 @@ _EVERYWHERE = {
     "spark.sql.session.timeZone": "UTC",
     "spark.ui.showConsoleProgress": "false",
     "spark.sql.execution.arrow.pyspark.enabled": "true",
+    # Any lower, and Spark adds up the size of the batch so far before each of its rows.
+    "spark.sql.execution.arrow.maxBytesPerBatch": "2147483647",
     # The default manager asks the local file system for things that fork some 35 processes a batch.
     "spark.sql.streaming.checkpointFileManagerClass": (
         "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"

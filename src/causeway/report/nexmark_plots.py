@@ -21,7 +21,7 @@ _LATENCY, _BATCH, _RATE, _PER_CPU = "#2563eb", "#0d9488", "#2563eb", "#a78bfa"
 _MUTED: Final = "#94a3b8"
 _FONT: Final = {"family": "system-ui, -apple-system, Segoe UI, sans-serif", "size": 13, "color": "#0f172a"}
 _CLOCK: Final = "seconds since the firehose was opened"
-_EXCERPT_STEPS: Final = 10
+_FEW_STEPS, _EXCERPT_STEPS = 30, 12
 _SHORTEST_EXCERPT: Final = 6.0
 _MOST_BATCHES: Final = 1500
 
@@ -202,8 +202,9 @@ def _at(seconds: np.ndarray, values: np.ndarray, second: float) -> np.ndarray:
 
 def _excerpt(seconds: np.ndarray, begin: float, end: float) -> tuple[float, float]:
     """A part from the middle in which single steps can be told apart."""
-    gap = float(np.median(np.diff(seconds))) if len(seconds) > 2 else end - begin
-    long = max(_EXCERPT_STEPS * gap, _SHORTEST_EXCERPT)
+    if len(seconds) <= _FEW_STEPS:
+        return begin, end
+    long = max(_EXCERPT_STEPS * float(np.median(np.diff(seconds))), _SHORTEST_EXCERPT)
     if long >= 0.8 * (end - begin):
         return begin, end
     middle = (begin + end) / 2
@@ -310,7 +311,14 @@ def _lay_out(figure: go.Figure, height: int) -> None:
         height=height,
         margin={"l": 70, "r": 20, "t": 60, "b": 50},
         hovermode="x unified",
-        legend={"orientation": "h", "x": 0, "y": 0.998, "yanchor": "top", "yref": "container"},
+        legend={
+            "orientation": "h",
+            "x": 0,
+            "y": 0.998,
+            "yanchor": "top",
+            "yref": "container",
+            "traceorder": "normal",
+        },
         font=_FONT,
     )
     figure.update_xaxes(title_font_size=13, hoverformat=".2f")

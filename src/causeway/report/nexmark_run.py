@@ -49,6 +49,9 @@ th small { display: block; color: #64748b; font-weight: 400; }
 tr.choosable { cursor: pointer; } tr.choosable:hover td { background: #f8fafc; }
 """
 
+_NOTED_LATENESS: Final = 100
+"""Milliseconds, as long as a slice is."""
+
 _SCRIPT: Final = """
 (() => {
   const queries = JSON.parse(document.getElementById("queries").textContent);
@@ -95,7 +98,7 @@ def _page(result: Facts, name: str) -> str:
         ("All queries", _table_section(result, queries)),
         ("Tuple Latency", _figure(latency_overview(queries))),
         ("Input Stream Rate", _figure(throughput_overview(queries))),
-        ("One query", _query_section(result, queries)),
+        ("Query by query", _query_section(result, queries)),
         ("Answers that differ", _differences_section(queries)),
         ("Settings", _settings_section(result)),
     ]
@@ -111,7 +114,7 @@ def _headline(result: Facts, queries: Sequence[Facts]) -> str:
     machine, versions = mapping(result.get("machine")), mapping(result.get("versions"))
     facts = [
         f"{result.get('model', 'unknown')} model",
-        f"{result.get('rules', 'unknown')} rules",
+        f"rules: {result.get('rules', 'unknown')}",
         str(machine.get("processor", "unknown processor")),
         f"{machine.get('cores', '?')} cores, {machine.get('memory_gib', '?')} GiB",
         f"Spark {versions.get('pyspark', '?')} on {result.get('master', '?')}",
@@ -155,7 +158,7 @@ def _rate_tile(queries: Sequence[Facts]) -> str:
         return tile("—", "events a second are not known yet")
     steady = any("latency" in facts for facts in queries)
     if steady or len(rates) == 1:
-        return tile(f"{max(rates):,.0f}/s", "events, with the end's last batches")
+        return tile(f"{max(rates):,.0f}/s", "events, until the last one was answered")
     return tile(f"{min(rates):,.0f}/s", f"events of the slowest query; {max(rates):,.0f}/s of the fastest")
 
 
@@ -166,7 +169,7 @@ def _latency_tile(queries: Sequence[Facts]) -> str:
         return tile("—", "no latencies: the input was there before the queries began")
     best, worst = min(known, key=known.__getitem__), max(known, key=known.__getitem__)
     told = f"p99 latency of {worst}, the slowest"
-    if len(known) > 1:
+    if best != worst:
         told += f"; {known[best]:.2f} s of {best}"
     return tile(f"{known[worst]:.2f} s", told)
 
@@ -187,13 +190,13 @@ def _notes(result: Facts, queries: Sequence[Facts]) -> Iterable[str]:
     resumed = [str(facts["query"]) for facts in queries if facts.get("resumed")]
     if resumed:
         yield f"Taken up again after a break: {', '.join(resumed)}. The break counts as latency."
-    for facts in queries:
-        late = mapping(facts.get("firehose")).get("worst_lateness_ms")
-        if isinstance(late, (int, float)) and late > 100:
-            yield (
-                f"{facts['query']}: the firehose itself was late, by up to {late:,.0f} ms; latencies count "
-                "from when events were due."
-            )
+    lateness = {
+        str(facts["query"]): float(mapping(facts.get("firehose")).get("worst_lateness_ms") or 0)
+        for facts in queries
+    }
+    late = [f"{name} by up to {worst:,.0f} ms" for name, worst in lateness.items() if worst > _NOTED_LATENESS]
+    if late:
+        yield f"The firehose itself was late: {', '.join(late)}. Latencies count from when events were due."
 
 
 def _table_section(result: Facts, queries: Sequence[Facts]) -> str:
@@ -281,7 +284,8 @@ def _query_words(result: Facts, facts: Facts) -> str:
         told += (
             f'<br><span class="metric">Output Matching {figure_words(matching["metric"])} '
             f"{escape(str(matching['unit']))}</span>. {escape(str(matching.get('compared', '')))}{over}. "
-            '<span class="remark">The uppermost plot is an excerpt; a double click shows the whole.</span>'
+            '<span class="remark">Where steps are many, the uppermost plot begins with an excerpt; '
+            "a double click shows the whole.</span>"
         )
     return told
 

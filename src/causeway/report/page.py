@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Mapping
-from datetime import UTC, datetime
+from collections.abc import Mapping
 from html import escape
 from pathlib import Path
 from typing import Any, Final
@@ -19,11 +18,9 @@ __all__ = [
     "STYLE",
     "as_script_data",
     "mapping",
-    "moment",
     "page_html",
     "settings_html",
     "short",
-    "table_html",
     "tile",
     "told",
     "write_page",
@@ -99,12 +96,6 @@ def tile(figure: str, words: str, style: str = "") -> str:
     return f'<div class="tile {style}"><b>{escape(figure)}</b><span>{escape(words)}</span></div>'
 
 
-def table_html(headings: Iterable[str], rows: Iterable[str]) -> str:
-    """A table of rows that are HTML cells."""
-    head = "".join(f"<th>{escape(heading)}</th>" for heading in headings)
-    return f"<table><tr>{head}</tr>{''.join(f'<tr>{row}</tr>' for row in rows)}</table>"
-
-
 def settings_html(groups: Mapping[str, Mapping[str, Any]]) -> str:
     """Facts by headings; those without any are left out."""
     sections = []
@@ -133,13 +124,6 @@ def told(value: object) -> str:
 def mapping(value: object) -> Mapping[str, Any]:
     """The facts under a name, none where a broken-off run has not written them."""
     return value if isinstance(value, dict) else {}
-
-
-def moment(epoch: object) -> str | None:
-    """A time, in words."""
-    if not isinstance(epoch, (int, float)):
-        return None
-    return datetime.fromtimestamp(epoch, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
 
 
 def short(count: int) -> str:

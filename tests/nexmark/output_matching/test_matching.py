@@ -190,4 +190,4 @@ def test_windows_of_the_clock_are_summed_by_bidder(spark: SparkSession, tmp_path
     write_batch(tmp_path, 2, 3.0, pa.table([[1], [10], [5]], names=columns))
     found = our_timeline(spark, find_ideal(find_query("modern", "q12")), tmp_path, {0: 1.0, 1: 2.0, 2: 3.0})
     rows = sorted(zip(*(found[name].to_pylist() for name in ("batch", "key", "value")), strict=True))
-    assert rows == [(0, "1", 3.0), (0, "2", 1.0), (1, "1", 6.0), (2, "1", 9.0)]
+    assert rows == [(0, "bidder 1", 3), (0, "bidder 2", 1), (1, "bidder 1", 6), (2, "bidder 1", 9)]

@@ -109,8 +109,6 @@ class Quotes:
     one in a second (`twice`), of which the rules say nothing; to be added up."""
     tasks: int
     """Into how many parts a table of the size of `told` is best cut."""
-    kept: tuple[DataFrame, ...]
-    """What was stored on the way, to be released in the end."""
 
 
 def quote_tolls(spark: SparkSession, stream: DataFrame, *, reports: int) -> Quotes:
@@ -121,10 +119,11 @@ def quote_tolls(spark: SparkSession, stream: DataFrame, *, reports: int) -> Quot
 
     cores = spark.sparkContext.defaultParallelism
     tasks = max(cores, -(-reports // _REPORTS_PER_TASK))
-    digest = digest_reports(spark, stream, tasks).persist()
+    # Kept as rows, not as a cached plan: Spark does not find a plan again that has Python in it.
+    digest = digest_reports(spark, stream, tasks).localCheckpoint()
     stops = ask(_STOPS, digest=digest)
     accidents = ask(_ACCIDENTS, stops=stops)
-    told = ask(_TOLD, digest=digest, accidents=accidents, AVERAGE_UNIT=AVERAGE_UNIT).persist()
+    told = ask(_TOLD, digest=digest, accidents=accidents, AVERAGE_UNIT=AVERAGE_UNIT).localCheckpoint()
     small = told.count() <= _BROADCAST_SEGMENT_MINUTES
     looked_up = told.hint("broadcast") if small else told
     return Quotes(
@@ -132,5 +131,4 @@ def quote_tolls(spark: SparkSession, stream: DataFrame, *, reports: int) -> Quot
         charges=ask(_CHARGES, told=looked_up, digest=digest),
         counts=digest.where("counts IS NOT NULL").select("counts.*"),
         tasks=max(cores, tasks // 2),
-        kept=(digest, told),
     )

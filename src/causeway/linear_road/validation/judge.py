@@ -123,8 +123,6 @@ def validate(
         keep(walked)
         bar.update(1)
         quotes = quote_tolls(spark, scope.stream, reports=workload.counts.get("reports", 0))
-        for table in quotes.kept:
-            keep(table)
         bar.update(2)
         requests = compare_requests(spark, replies, quotes.charges, tolls, walked)
         told, quoted = given.of_vehicles, quotes.told

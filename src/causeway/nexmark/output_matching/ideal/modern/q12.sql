@@ -1,9 +1,9 @@
 -- The bids of a bidder, over all windows of the clock: how many are not counted yet, mean over bidders.
 -- distance: value
 -- unit: bids
--- ours: key=bidder part=starttime value=bid_count
+-- ours: key=concat('bidder ', bidder) part=starttime value=bid_count
 SELECT
-    dateTime AS time, bidder AS key,
+    dateTime AS time, concat('bidder ', bidder) AS key,
     SUM(COUNT(*)) OVER (PARTITION BY bidder ORDER BY dateTime) AS value
 FROM bid
 GROUP BY bidder, dateTime
