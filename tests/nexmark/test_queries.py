@@ -55,7 +55,7 @@ def wait(query: StreamingQuery, until: Callable[[], bool]) -> None:
 def answer_all(spark: SparkSession, name: str, model: str, rules: str, source: Path, out: Path) -> None:
     """Take the first slice, break off, and take the rest."""
     query = find_query(model, name, rules)
-    sink = AnswerSink(out / "answers")
+    sink = AnswerSink(out / "answers", out / "checkpoint")
     delay = round(1000 * DISORDER)
     with answering(spark, query, source, out, sink, 1, delay) as at_work:
         wait(at_work, lambda: bool(batch_notes(out / "answers")))

@@ -32,13 +32,16 @@ class BatchNote:
     began: float
     """When the sink got the batch, in seconds since 1970: Spark computes it from then on."""
     readable: float
+    slices: int
+    """Slices that are answered with it, of all that there are."""
 
 
 class AnswerSink:
     """Writes batches; to be given to `foreachBatch`."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, checkpoint: Path) -> None:
         self._folder = folder
+        self._checkpoint = checkpoint
 
     def __call__(self, batch: DataFrame, number: int) -> None:
         began = time.time()
@@ -48,8 +51,16 @@ class AnswerSink:
         batch.write.mode("overwrite").parquet(str(folder.resolve()))
         note = folder.with_suffix(".json")
         aside = note.with_name(f".{note.name}")
-        aside.write_text(json.dumps(asdict(BatchNote(number, began, time.time()))))
+        noted = BatchNote(number, began, time.time(), _answered(self._checkpoint, number))
+        aside.write_text(json.dumps(asdict(noted)))
         aside.replace(note)
+
+
+def _answered(checkpoint: Path, batch: int) -> int:
+    """The slices that are answered when a batch is done, by Spark's log, which it writes before the batch."""
+    lines = (checkpoint / "offsets" / str(batch)).read_text().splitlines()[2:]
+    ends = [json.loads(line) for line in lines if line.startswith("{")]
+    return min(int(end["slice"]) for end in ends if "slice" in end)
 
 
 def discard(batch: DataFrame, number: int) -> None:

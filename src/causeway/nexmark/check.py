@@ -44,7 +44,11 @@ def register_tables(spark: SparkSession, model: str, folder: Path) -> None:
     register_static_views(spark, model, folder)
     for stream, schema in MODELS[model].streams.items():
         spark.read.format(RowSource.name()).options(
-            folder=str(folder.resolve()), model=model, stream=stream, columns=json.dumps(schema.names)
+            folder=str(folder.resolve()),
+            model=model,
+            stream=stream,
+            columns=json.dumps(schema.names),
+            tasks=2 * spark.sparkContext.defaultParallelism,
         ).load().createOrReplaceTempView(stream)
 
 

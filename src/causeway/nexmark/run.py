@@ -17,13 +17,14 @@ import shutil
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from causeway.errors import UserError
 from causeway.nexmark.answers import AnswerSink, batch_notes
 from causeway.nexmark.check import check_answers
+from causeway.nexmark.dataset import write_dataset
 from causeway.nexmark.firehose_process import FirehoseClock, FirehoseProcess, begin_spool
 from causeway.nexmark.generator.firehose import Firehose
 from causeway.nexmark.measurements import latencies, throughput
@@ -47,6 +48,7 @@ _DEFAULT_DELAY: Final = 4_000
 _POLL: Final = 0.05
 _WARM_UP: Final = "warm-up"
 _WARM_UP_BATCHES: Final = 2
+_MOST_SLICE_EVENTS: Final = 1_000_000
 _ROCKSDB: Final = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 _ON_HEAP: Final = "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider"
 _SLICE_SECONDS: Final = 0.1
@@ -169,9 +171,14 @@ def _run(
     firehose: FirehoseProcess | None,
 ) -> dict[str, Any]:
     slices = Slices.of(folder, query.model)
-    if isinstance(source, Path) and not (out / "checkpoint").exists():
-        _warm_up(spark, query, folder, out, most, delay)
-    with answering(spark, query, folder, out, AnswerSink(out / "answers"), most, delay) as query_at_work:
+    if not (out / "checkpoint").exists():
+        if isinstance(source, Path):
+            _warm_up(spark, query, folder, out, most, delay)
+        else:
+            _warm_up_for(spark, query, source, out, delay)
+    with answering(
+        spark, query, folder, out, AnswerSink(out / "answers", out / "checkpoint"), most, delay
+    ) as query_at_work:
         if firehose is not None:
             _wait(lambda: query_at_work.isActive and query_at_work.lastProgress is None, 1.0)
             firehose.start()
@@ -180,11 +187,7 @@ def _run(
         title = f"{query.name}, {'slices of the firehose' if firehose else 'slices'}"
         with progress_bar(title, slices.total or watch.expected(source), "slices") as bar:
             watch.until_the_end(bar, firehose)
-    notes = batch_notes(out / "answers")
-    offsets = {note.batch: _answered(out / "checkpoint", note.batch) for note in notes}
-    batches = [
-        asdict(note) | {"slices": offsets[note.batch]} for note in notes if offsets[note.batch] is not None
-    ]
+    batches = [asdict(note) for note in batch_notes(out / "answers")]
     facts: dict[str, Any] = {"batches": batches, "most_slices": most, "delay_ms": delay}
     facts |= throughput(slices, query.streams, watch.marks)
     if firehose is not None:
@@ -252,24 +255,29 @@ def _warm_up(spark: SparkSession, query: Query, source: Path, out: Path, most: i
     folder = out / _WARM_UP
     shutil.rmtree(folder, ignore_errors=True)
     batches = min(_WARM_UP_BATCHES, -(-(Slices.of(source, query.model).total or 1) // most))
-    with answering(spark, query, source, folder, AnswerSink(folder / "answers"), most, delay) as at_work:
-        _wait(lambda: at_work.isActive and len(batch_notes(folder / "answers")) < batches, 600.0)
+    answers = folder / "answers"
+    sink = AnswerSink(answers, folder / "checkpoint")
+    with answering(spark, query, source, folder, sink, most, delay) as at_work:
+        _wait(lambda: at_work.isActive and len(batch_notes(answers)) < batches, 600.0)
     shutil.rmtree(folder, ignore_errors=True)
+
+
+def _warm_up_for(spark: SparkSession, query: Query, source: Steady, out: Path, delay: int) -> None:
+    """The same on a few events like those to come."""
+    first = replace(
+        source.firehose, events=min(source.firehose.events, 2 * _WARM_UP_BATCHES * source.slice_events)
+    )
+    folder = out / "warm-up-events"
+    shutil.rmtree(folder, ignore_errors=True)
+    write_dataset(first, folder, slice_events=min(source.slice_events, _MOST_SLICE_EVENTS))
+    _warm_up(spark, query, folder, out, 2, delay)
+    shutil.rmtree(folder)
 
 
 def _wait(while_true: Callable[[], bool], most: float) -> None:
     until = time.monotonic() + most
     while time.monotonic() < until and while_true():
         time.sleep(0.02)
-
-
-def _answered(checkpoint: Path, batch: int) -> int | None:
-    """The slices that were answered when a batch was done, by Spark's own log."""
-    path = checkpoint / "offsets" / str(batch)
-    if not path.exists():
-        return None
-    ends = [json.loads(line) for line in path.read_text().splitlines()[2:] if line.startswith("{")]
-    return min(int(end["slice"]) for end in ends if "slice" in end)
 
 
 def _count_rejects(folder: Path) -> dict[str, int]:

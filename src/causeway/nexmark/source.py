@@ -166,12 +166,14 @@ class _TableReader(DataSourceReader):
         return Slices(Path(self._options["folder"]), MODELS[self._options["model"]])
 
     def partitions(self) -> Sequence[InputPartition]:
-        return [InputPartition(number) for number in range(self._slices.released)]
+        parts = np.array_split(np.arange(self._slices.released), int(self._options["tasks"]))
+        return [InputPartition(part.tolist()) for part in parts]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         stream = self._options["stream"]
-        tables, _ = self._slices.read(partition.value, {stream: json.loads(self._options["columns"])})
-        yield from _as_spark_has_it(tables[stream]).to_batches(_ROWS_AT_ONCE)
+        for number in partition.value:
+            tables, _ = self._slices.read(number, {stream: json.loads(self._options["columns"])})
+            yield from _as_spark_has_it(tables[stream]).to_batches(_ROWS_AT_ONCE)
 
 
 class _CellReader(_SliceReader):
