@@ -2,61 +2,34 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 from collections.abc import Iterable, Mapping
-from datetime import UTC, datetime
 from html import escape
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 import plotly.graph_objects as go
-from plotly.offline import get_plotlyjs
 
-from causeway.errors import UserError
 from causeway.linear_road.driver import PROMISED_LATENESS_MS
 from causeway.linear_road.validation.result import DEADLINES, TYPES
 from causeway.report.city import City, read_city
 from causeway.report.city_map import CITY_STYLE, city_map
+from causeway.report.page import (
+    PLOT_CONFIG,
+    mapping,
+    moment,
+    page_html,
+    settings_html,
+    short,
+    table_html,
+    tile,
+    write_page,
+)
 from causeway.report.run_measurements import RunMeasurements, measure_run
 from causeway.report.run_plots import load_plot, response_plot
 
 __all__ = ["write_run_page"]
-
-_STYLE: Final = """
-body { margin: 0 auto; max-width: 1180px; padding: 28px 32px 48px; color: #0f172a; background: #fff;
-       font: 15px/1.5 system-ui, -apple-system, "Segoe UI", sans-serif; }
-h1 { font-size: 24px; margin: 0 0 2px; }
-h2 { font-size: 18px; margin: 40px 0 2px; padding-top: 14px; border-top: 1px solid #e2e8f0; }
-.facts, .remark { color: #64748b; margin: 0 0 4px; }
-.tiles { display: grid; grid-template-columns: repeat(5, 1fr); gap: 12px; margin: 18px 0 8px; }
-.tile { background: #f8fafc; border: 1px solid #e2e8f0; border-radius: 10px; padding: 10px 14px 12px; }
-.tile b { display: block; font-size: 25px; line-height: 1.25; font-variant-numeric: tabular-nums; }
-.tile span { color: #64748b; font-size: 13px; line-height: 1.35; display: block; }
-.tile.holds { background: #f0fdf4; border-color: #bbf7d0; } .tile.holds b { color: #15803d; }
-.tile.out { background: #fef2f2; border-color: #fecaca; } .tile.out b { color: #dc2626; }
-.tile.open { background: #fffbeb; border-color: #fde68a; } .tile.open b { color: #b45309; }
-.note { background: #fffbeb; border-left: 3px solid #d97706; padding: 5px 12px; margin: 6px 0;
-        overflow-wrap: anywhere; }
-table { border-collapse: collapse; width: 100%; margin-top: 8px; font-variant-numeric: tabular-nums; }
-th { text-align: right; padding: 6px 8px 4px; border-bottom: 1px solid #cbd5e1; font-weight: 600;
-     white-space: nowrap; }
-td { padding: 4px 8px; border-bottom: 1px solid #eef2f7; text-align: right; white-space: nowrap; }
-th:first-child, td:first-child { text-align: left; }
-td.holds { color: #15803d; } td.out, p.out { color: #dc2626; font-weight: 600; } td.none { color: #94a3b8; }
-ul.differences { list-style: none; padding: 0; margin: 8px 0; }
-.differences li { display: flex; padding: 5px 0; border-bottom: 1px solid #eef2f7; overflow-wrap: anywhere; }
-.differences b { flex: 0 0 96px; color: #dc2626; }
-.settings { columns: 2; column-gap: 36px; margin-top: 6px; }
-.settings section { break-inside: avoid; padding: 8px 0 10px; }
-.settings h3 { font-size: 15px; margin: 0; }
-.settings table { margin-top: 2px; }
-.settings td { white-space: normal; overflow-wrap: anywhere; vertical-align: top; text-align: left; }
-.settings td:first-child { color: #64748b; width: 42%; }
-code { background: #f1f5f9; border-radius: 4px; padding: 1px 5px; font-size: 13.5px; }
-@media (max-width: 900px) { .tiles { grid-template-columns: repeat(2, 1fr); } .settings { columns: 1; } }
-"""
 
 _GROUPS: Final = {
     "hardware": "Machine",
@@ -76,16 +49,7 @@ def write_run_page(run: Path) -> Path:
     """
     measured = measure_run(run)
     city = read_city(run, measured.notes)
-    page = run / "report.html"
-    unfinished = run / f".report.html-{os.getpid()}"
-    try:
-        unfinished.write_text(_page(measured, city), encoding="utf-8")
-        unfinished.replace(page)
-    except OSError as refused:
-        raise UserError(f"{page} cannot be written: {refused.strerror or refused}") from refused
-    finally:
-        unfinished.unlink(missing_ok=True)
-    return page
+    return write_page(run / "report.html", _page(measured, city))
 
 
 def _page(run: RunMeasurements, city: City | None) -> str:
@@ -98,25 +62,19 @@ def _page(run: RunMeasurements, city: City | None) -> str:
     ]
     body = "".join(f"<h2>{heading}</h2>{html}" for heading, html in sections)
     title = f"Linear Road, L = {_expressways(run)}: {run.folder.absolute().name}"
-    return (
-        "<!DOCTYPE html>\n"
-        f'<html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>'
-        f"<style>{_STYLE}{CITY_STYLE}</style>"
-        '<script>window.PlotlyConfig = {MathJaxConfig: "local"};</script>'
-        f"<script>{get_plotlyjs()}</script></head><body>{_headline(run)}{body}</body></html>\n"
-    )
+    return page_html(title, _headline(run) + body, CITY_STYLE)
 
 
 def _headline(run: RunMeasurements) -> str:
-    machine = _mapping(run.facts.get("hardware"))
-    versions = _mapping(run.facts.get("versions"))
+    machine = mapping(run.facts.get("hardware"))
+    versions = mapping(run.facts.get("versions"))
     facts = [
         f"{run.facts.get('rules', 'unknown')} rules",
         str(machine.get("processor", "unknown processor")),
         f"{machine.get('cores', '?')} cores, {machine.get('memory_gib', '?')} GiB",
         f"Spark {versions.get('pyspark', '?')} on {run.facts.get('master', '?')}",
     ]
-    if (began := _moment(run.facts.get("started_at"))) is not None:
+    if (began := moment(run.facts.get("started_at"))) is not None:
         facts.append(began)
     tiles = [_verdict_tile(run), _size_tile(run), _response_tile(run), _rate_tile(run), _answers_tile(run)]
     # Of a file that is looked into twice, once is enough.
@@ -128,10 +86,6 @@ def _headline(run: RunMeasurements) -> str:
     )
 
 
-def _tile(figure: str, told: str, style: str = "") -> str:
-    return f'<div class="tile {style}"><b>{escape(figure)}</b><span>{escape(told)}</span></div>'
-
-
 def _verdict_tile(run: RunMeasurements) -> str:
     state = run.facts.get("state")
     if state != "finished":
@@ -140,22 +94,22 @@ def _verdict_tile(run: RunMeasurements) -> str:
         word = {"failed": "broken off", "running": "unfinished", "stopped": "stopped"}.get(
             str(state), "unknown"
         )
-        return _tile(word, told, "out" if state == "failed" else "open")
+        return tile(word, told, "out" if state == "failed" else "open")
     judged = run.validation
     if judged is None:
         late = sum(responses.late for responses in run.responses.values())
         if late:
-            return _tile("late", f"{late:,} answers past their deadline; not validated", "out")
-        return _tile("not validated", "whether the answers are right is open", "open")
+            return tile("late", f"{late:,} answers past their deadline; not validated", "out")
+        return tile("not validated", "whether the answers are right is open", "open")
     if judged.get("passed"):
         on_time = "complete, right and on time" if run.speed is not None else "complete and right"
-        return _tile("passed", f"every answer {on_time}{_judged_part(judged)}", "holds")
-    types = [_mapping(entry) for entry in judged.get("types") or []]
+        return tile("passed", f"every answer {on_time}{_judged_part(judged)}", "holds")
+    types = [mapping(entry) for entry in judged.get("types") or []]
     failures = {kind: sum(int(entry.get(kind) or 0) for entry in types) for kind in _COUNTED}
     failures["late"] = sum(int(entry.get("late") or 0) + int(entry.get("early") or 0) for entry in types)
     failures["malformed"] = int(judged.get("malformed") or 0)
     told = ", ".join(f"{count:,} {kind}" for kind, count in failures.items() if count)
-    return _tile("failed", f"{told or 'see the validation'}{_judged_part(judged)}", "out")
+    return tile("failed", f"{told or 'see the validation'}{_judged_part(judged)}", "out")
 
 
 def _judged_part(judged: Mapping[str, Any]) -> str:
@@ -168,17 +122,17 @@ def _size_tile(run: RunMeasurements) -> str:
         f"minutes {run.from_minute:,} to {run.minutes:,}" if run.from_minute else f"{run.minutes:,} minutes"
     )
     pace = "as fast as possible" if run.speed is None else f"speed {run.speed:g}"
-    return _tile(f"L = {_expressways(run)}", f"{span}, {pace}")
+    return tile(f"L = {_expressways(run)}", f"{span}, {pace}")
 
 
 def _response_tile(run: RunMeasurements) -> str:
     worst = [run.responses[number].worst for number in (0, 1) if number in run.responses]
     if not worst:
-        return _tile(
+        return tile(
             "—", "no response times: no claim to real time" if run.speed is None else "no answers yet"
         )
     allowed = DEADLINES[0]
-    return _tile(
+    return tile(
         f"{max(worst):,.2f} s",
         f"worst response of a toll or alert; {allowed} s allowed",
         "holds" if max(worst) <= allowed else "out",
@@ -189,21 +143,21 @@ def _rate_tile(run: RunMeasurements) -> str:
     batches = run.batches.since(60 * run.from_minute)
     rate = run.mean_rate(batches) if len(batches) else np.nan
     if not np.isfinite(rate):
-        return _tile("—", "tuples per second are not known yet")
+        return tile("—", "tuples per second are not known yet")
     peak = np.nanmax(run.rates(batches))
     told = "delivered" if run.speed is not None else "taken"
-    return _tile(f"{rate:,.0f}/s", f"tuples {told}, on average; {peak:,.0f}/s at most")
+    return tile(f"{rate:,.0f}/s", f"tuples {told}, on average; {peak:,.0f}/s at most")
 
 
 def _answers_tile(run: RunMeasurements) -> str:
     answers = sum(run.answers.values())
-    tuples = _mapping(run.facts.get("counts")).get("tuples")
-    to = f" to {_short(tuples)} tuples" if isinstance(tuples, int) else ""
-    return _tile(_short(answers), f"answers{to}, of five types")
+    tuples = mapping(run.facts.get("counts")).get("tuples")
+    to = f" to {short(tuples)} tuples" if isinstance(tuples, int) else ""
+    return tile(short(answers), f"answers{to}, of five types")
 
 
 def _warnings(run: RunMeasurements) -> Iterable[str]:
-    delivery = _mapping(run.facts.get("delivery"))
+    delivery = mapping(run.facts.get("delivery"))
     if run.speed is not None and delivery.get("kept_promise") is False:
         yield (
             f"The input came late, by up to {delivery.get('worst_lateness_ms', 0):,.0f} ms; "
@@ -246,12 +200,7 @@ def _city_section(run: RunMeasurements, city: City | None) -> str:
 
 
 def _figure(figure: go.Figure) -> str:
-    config = {
-        "displaylogo": False,
-        "responsive": True,
-        "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"],
-    }
-    html: str = figure.to_html(full_html=False, include_plotlyjs=False, config=config)
+    html: str = figure.to_html(full_html=False, include_plotlyjs=False, config=dict(PLOT_CONFIG))
     return html
 
 
@@ -267,12 +216,12 @@ def _validation_section(run: RunMeasurements) -> str:
     headings = ["answer", "expected", *_COUNTED, "late", "allowed"]
     headings += ["min", "mean", "p50", "p95", "p99", "max", "verdict"]
     rows = [
-        _judged_row(_mapping(entry), judged.get("speed") is not None) for entry in judged.get("types") or []
+        _judged_row(mapping(entry), judged.get("speed") is not None) for entry in judged.get("types") or []
     ]
-    parts = [_table(headings, rows)]
+    parts = [table_html(headings, rows)]
     if judged.get("malformed"):
         parts.append(f'<p class="out">Lines that are no answers at all: {judged["malformed"]:,}</p>')
-    differences = [_mapping(entry) for entry in judged.get("differences") or []]
+    differences = [mapping(entry) for entry in judged.get("differences") or []]
     if differences:
         items = "".join(
             f"<li><b>{escape(str(entry.get('kind')))}</b><span>{escape(str(entry.get('words')))}</span></li>"
@@ -286,7 +235,7 @@ def _validation_section(run: RunMeasurements) -> str:
 def _judged_row(entry: Mapping[str, Any], timed: bool) -> str:
     late = int(entry.get("late") or 0) + int(entry.get("early") or 0)
     failures = [*(int(entry.get(kind) or 0) for kind in _COUNTED), late]
-    response = _mapping(entry.get("response"))
+    response = mapping(entry.get("response"))
     times = [response.get(name) for name in ("least", "mean", "p50", "p95", "p99", "most")]
     verdict = ("holds", "passed") if entry.get("passed") else ("out", "failed")
     return "".join(
@@ -313,33 +262,18 @@ def _timing_table(run: RunMeasurements) -> str:
             + f"<td>{DEADLINES[number]} s</td>"
             + "".join(_seconds_cell(time) for time in timed)
         )
-    return _table(["answer", "answers", "late", "allowed", "p50", "p99", "max"], rows)
+    return table_html(["answer", "answers", "late", "allowed", "p50", "p99", "max"], rows)
 
 
 def _seconds_cell(value: object) -> str:
     return f"<td>{value:,.3f}</td>" if isinstance(value, (int, float)) else '<td class="none">—</td>'
 
 
-def _table(headings: Iterable[str], rows: Iterable[str]) -> str:
-    head = "".join(f"<th>{escape(heading)}</th>" for heading in headings)
-    return f"<table><tr>{head}</tr>{''.join(f'<tr>{row}</tr>' for row in rows)}</table>"
-
-
 def _settings_section(facts: Mapping[str, Any]) -> str:
     plain = {name: value for name, value in facts.items() if not isinstance(value, (dict, list))}
-    plain["started_at"] = _moment(facts.get("started_at"))
-    groups = {"Run": plain} | {_GROUPS[name]: _mapping(facts.get(name)) for name in _GROUPS}
-    sections = []
-    for heading, group in groups.items():
-        rows = [
-            f"<td>{escape(name.replace('_', ' ') if heading != 'Spark settings' else name)}</td>"
-            f"<td>{escape(_told(value))}</td>"
-            for name, value in _flat(group)
-        ]
-        if rows:
-            table = f"<table>{''.join(f'<tr>{row}</tr>' for row in rows)}</table>"
-            sections.append(f"<section><h3>{heading}</h3>{table}</section>")
-    return f'<div class="settings">{"".join(sections)}</div>'
+    plain["started_at"] = moment(facts.get("started_at"))
+    groups = {"Run": plain} | {_GROUPS[name]: dict(_flat(mapping(facts.get(name)))) for name in _GROUPS}
+    return settings_html(groups)
 
 
 def _flat(group: Mapping[str, Any]) -> Iterable[tuple[str, Any]]:
@@ -350,33 +284,6 @@ def _flat(group: Mapping[str, Any]) -> Iterable[tuple[str, Any]]:
             yield name, value
 
 
-def _told(value: object) -> str:
-    if value is None:
-        return "—"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, int):
-        return f"{value:,}"
-    return f"{value:,.6g}" if isinstance(value, float) else str(value)
-
-
-def _mapping(value: object) -> Mapping[str, Any]:
-    """The facts under a name, none where a broken-off run has not written them."""
-    return value if isinstance(value, dict) else {}
-
-
 def _expressways(run: RunMeasurements) -> str:
     value = run.facts.get("expressways")
     return f"{value:g}" if isinstance(value, (int, float)) else "?"
-
-
-def _moment(epoch: object) -> str | None:
-    if not isinstance(epoch, (int, float)):
-        return None
-    return datetime.fromtimestamp(epoch, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
-
-
-def _short(count: int) -> str:
-    if count < 100_000:
-        return f"{count:,}"
-    return f"{count / 1e3:,.0f} thousand" if count < 999_500 else f"{count / 1e6:,.1f} million"

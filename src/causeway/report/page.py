@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
 from html import escape
 from pathlib import Path
 from typing import Any, Final
@@ -18,9 +19,11 @@ __all__ = [
     "STYLE",
     "as_script_data",
     "mapping",
+    "moment",
     "page_html",
     "settings_html",
     "short",
+    "table_html",
     "tile",
     "told",
     "write_page",
@@ -96,12 +99,19 @@ def tile(figure: str, words: str, style: str = "") -> str:
     return f'<div class="tile {style}"><b>{escape(figure)}</b><span>{escape(words)}</span></div>'
 
 
+def table_html(headings: Iterable[str], rows: Iterable[str]) -> str:
+    """A table of rows that are HTML cells."""
+    head = "".join(f"<th>{escape(heading)}</th>" for heading in headings)
+    return f"<table><tr>{head}</tr>{''.join(f'<tr>{row}</tr>' for row in rows)}</table>"
+
+
 def settings_html(groups: Mapping[str, Mapping[str, Any]]) -> str:
     """Facts by headings; those without any are left out."""
     sections = []
     for heading, group in groups.items():
         rows = [
-            f"<td>{escape(name.replace('_', ' '))}</td><td>{escape(told(value))}</td>"
+            f"<td>{escape(name if '.' in name else name.replace('_', ' '))}</td>"
+            f"<td>{escape(told(value))}</td>"
             for name, value in group.items()
         ]
         if rows:
@@ -124,6 +134,13 @@ def told(value: object) -> str:
 def mapping(value: object) -> Mapping[str, Any]:
     """The facts under a name, none where a broken-off run has not written them."""
     return value if isinstance(value, dict) else {}
+
+
+def moment(epoch: object) -> str | None:
+    """A time, in words."""
+    if not isinstance(epoch, (int, float)):
+        return None
+    return datetime.fromtimestamp(epoch, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
 
 
 def short(count: int) -> str:

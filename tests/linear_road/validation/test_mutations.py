@@ -24,8 +24,6 @@ from causeway.linear_road.validation import Validation, validate
 from causeway.linear_road.validation.result import DEADLINES
 from causeway.linear_road.workload import Workload
 
-pytestmark = pytest.mark.slow
-
 Lines = list[str]
 Caught = dict[tuple[int, str], int]
 """How many by type and kind."""
