@@ -15,11 +15,12 @@ from pyspark.sql.streaming.stateful_processor import MapState, StatefulProcessor
 
 from causeway.nexmark.kernels import Watermark
 from causeway.nexmark.source import CellSource, from_bytes, kernel_named, to_bytes
+from causeway.shards import shard_keys
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["shard_keys", "stateful_stream"]
+__all__ = ["stateful_stream"]
 
 _CLOCK = "clock"
 
@@ -52,17 +53,6 @@ def stateful_stream(
             timeMode="none",
         )
     )
-
-
-def shard_keys(spark: SparkSession, shards: int) -> list[int]:
-    """A number for each shard, such that Spark gives every one a task of its own."""
-    rows = spark.sql(
-        "SELECT min(id) AS key FROM range(0, {many}) "
-        "GROUP BY pmod(hash(CAST(id AS INT)), {shards}) ORDER BY key",
-        many=64 * shards + 64,
-        shards=shards,
-    ).collect()
-    return [int(row.key) for row in rows]
 
 
 class KernelProcessor(StatefulProcessor):

@@ -17,6 +17,7 @@ from causeway.linear_road.pipeline.answer_sink import AnswerSink
 from causeway.linear_road.pipeline.processor import ANSWERS_DDL, RoadProcessor
 from causeway.linear_road.pipeline.spool_source import SpoolSource
 from causeway.linear_road.prepared_history import PreparedHistory
+from causeway.shards import shard_keys
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -59,7 +60,7 @@ def start_query(
         spark.conf.set(key, value)
     spark.conf.set("spark.sql.shuffle.partitions", str(shards))
     spark.dataSource.register(SpoolSource)
-    keys = _keys(spark, shards)
+    keys = shard_keys(spark, shards)
     processor = RoadProcessor(str(uuid.uuid4()), keys, rules, history)
     return (
         spark.readStream.format(SpoolSource.name())
@@ -78,14 +79,3 @@ def start_query(
         .foreachBatch(sink)
         .start()
     )
-
-
-def _keys(spark: SparkSession, shards: int) -> list[int]:
-    """A number for each shard, such that Spark gives every one a task of its own."""
-    rows = spark.sql(
-        "SELECT min(id) AS key FROM range(0, {many}) "
-        "GROUP BY pmod(hash(CAST(id AS INT)), {shards}) ORDER BY key",
-        many=64 * shards + 64,
-        shards=shards,
-    ).collect()
-    return [int(row.key) for row in rows]

@@ -1,0 +1,21 @@
+"""Shards: a few groups of keys, each of which Spark gives to a task of its own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+__all__ = ["shard_keys"]
+
+
+def shard_keys(spark: SparkSession, shards: int) -> list[int]:
+    """A number for each shard, such that Spark gives every one a task of its own."""
+    rows = spark.sql(
+        "SELECT min(id) AS key FROM range(0, {many}) "
+        "GROUP BY pmod(hash(CAST(id AS INT)), {shards}) ORDER BY key",
+        many=64 * shards + 64,
+        shards=shards,
+    ).collect()
+    return [int(row.key) for row in rows]
