@@ -5,14 +5,17 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from causeway.nexmark.event_text import parse_json, parse_mixed_json, parse_xml
 from causeway.nexmark.model import MODERN, PAPER
+from causeway.nexmark.plain_json import read_plain_objects
 
 BID = MODERN.streams["bid"]
+TEXTS = ("channel", "url", "extra")
 GOOD: dict[str, Any] = {
     "auction": 1,
     "bidder": 2,
@@ -77,6 +80,58 @@ def test_any_bytes_are_read_or_refused(noise: bytes) -> None:
     parsed = parse_json(noise, BID)
     count = noise.count(b"\n") + bool(noise and not noise.endswith(b"\n"))
     assert parsed.events.num_rows + len(parsed.rejects) == count
+
+
+_SCALARS = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(-(1 << 64), 1 << 64),
+    st.floats(allow_nan=False),
+    st.text(max_size=5),
+)
+_OBJECTS = st.dictionaries(st.sampled_from([*BID.names, "other", "\u00e9"]), _SCALARS, max_size=8)
+
+
+@given(st.lists(st.one_of(st.just(GOOD), _OBJECTS), max_size=5), st.booleans(), st.booleans())
+def test_the_fast_way_reads_what_the_slow_way_reads(
+    rows: list[dict[str, Any]], compact: bool, ended: bool
+) -> None:
+    separators = (",", ":") if compact else None
+    text = "\n".join(json.dumps(row, separators=separators) for row in rows) + (
+        "\n" if ended and rows else ""
+    )
+    schema = pa.schema([(name, pa.string() if name in TEXTS else pa.int64()) for name in BID.names])
+    plain = read_plain_objects(text.encode(), schema)
+    if plain is not None:
+        assert plain.to_pylist() == [{name: row.get(name) for name in BID.names} for row in rows]
+    if all(row is GOOD for row in rows) and GOOD["extra"].isascii():
+        assert plain is not None
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '{"price":01}',
+        '{"price":1,"price":2}',
+        '{"price":1} x',
+        '{"price":1,}',
+        '{"price":-}',
+        '{"price"}',
+        "{",
+        '{"price":1e3}',
+        '{"extra":"\\n"}',
+        '{"extra":"a',
+        '{"a":[1]}',
+        '{"price":nul}',
+        "",
+        " {}",
+        '{"price":"1"}',
+        '{"extra":1}',
+    ],
+)
+def test_what_is_not_plain_is_left_to_others(line: str) -> None:
+    schema = pa.schema([("price", pa.int64()), ("extra", pa.string())])
+    assert read_plain_objects(f"{line}\n".encode(), schema) is None
 
 
 def test_times_as_text_are_utc() -> None:
