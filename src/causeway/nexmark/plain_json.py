@@ -19,6 +19,10 @@ Bytes = NDArray[np.uint8]
 Longs = NDArray[np.int64]
 
 _MOST_DIGITS = 18
+_PLAIN = np.zeros(256, np.bool_)
+"""Characters that stand for themselves in a text."""
+_PLAIN[32:127] = True
+_PLAIN[[34, 92]] = False  # " and \\
 
 
 def read_plain_objects(text: bytes, schema: pa.Schema) -> pa.Table | None:
@@ -30,7 +34,7 @@ def read_plain_objects(text: bytes, schema: pa.Schema) -> pa.Table | None:
     ends = np.cumsum([len(field.name.encode()) for field in schema])
     values = np.zeros((len(schema), lines), np.int64)
     sizes = np.full((len(schema), lines), -1, np.int64)
-    if not _scan(data, np.frombuffer(names, np.uint8), ends, numeric, values, sizes):
+    if not _scan(data, _PLAIN, np.frombuffer(names, np.uint8), ends, numeric, values, sizes):
         return None
     columns = []
     for at in range(len(schema)):
@@ -66,7 +70,13 @@ def _gather(data: Bytes, starts: Longs, sizes: Longs, out: Bytes) -> None:
 
 @kernel
 def _scan(
-    data: Bytes, names: Bytes, ends: Longs, numeric: NDArray[np.bool_], values: Longs, sizes: Longs
+    data: Bytes,
+    plain: NDArray[np.bool_],
+    names: Bytes,
+    ends: Longs,
+    numeric: NDArray[np.bool_],
+    values: Longs,
+    sizes: Longs,
 ) -> bool:
     """Fill numbers, or where text starts, and sizes (0 for a number); false where a line is not plain."""
     columns = len(ends)
@@ -91,10 +101,10 @@ def _scan(
                 return False
             at += 1
             start = at
-            while at < length and data[at] != 34:
-                if data[at] == 92 or data[at] < 32 or data[at] > 126:
-                    return False
+            while at < length and plain[data[at]]:
                 at += 1
+            if at >= length or data[at] != 34:
+                return False
             size = at - start
             at += 1
             # Keys mostly come in one order: the one after the last is tried first.
@@ -128,11 +138,9 @@ def _scan(
             if data[at] == 34:
                 at += 1
                 start = at
-                while at < length and data[at] != 34:
-                    if data[at] == 92 or data[at] < 32 or data[at] > 126:
-                        return False
+                while at < length and plain[data[at]]:
                     at += 1
-                if at >= length:
+                if at >= length or data[at] != 34:
                     return False
                 if column >= 0:
                     if numeric[column]:

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Steady", "answering", "run_query", "settle"]
 
-_BATCH_EVENTS: Final = 1_000_000
+_BATCH_EVENTS: Final = 2_000_000
 """What a batch takes where there is more than it can take."""
 _DEFAULT_DELAY: Final = 4_000
 """Milliseconds by which events may be late where nobody says: as Flink's statements have it."""

@@ -84,9 +84,7 @@ class Query:
     @property
     def ends_by_watermark(self) -> bool:
         """Whether answers wait for Spark's watermark to come to the end of time."""
-        return (
-            self.text is not None and self.output_mode == "append" and _STATEFUL.search(self.text) is not None
-        )
+        return self._is_watched and self.output_mode == "append"
 
     @property
     def streams(self) -> list[str]:
@@ -120,6 +118,11 @@ class Query:
         answers.createOrReplaceTempView("answer")
         return spark.sql(self.final)
 
+    @property
+    def _is_watched(self) -> bool:
+        """Whether Spark's watermark plays a part."""
+        return self.text is not None and _STATEFUL.search(self.text) is not None
+
     def _columns(self) -> dict[str, list[str]]:
         """The streams and columns that the text names."""
         assert self.text is not None
@@ -128,13 +131,13 @@ class Query:
         found = {}
         for stream, schema in MODELS[self.model].streams.items():
             if stream in tables:
-                time = MODELS[self.model].time[stream]
+                time = MODELS[self.model].time[stream] if self._is_watched else None
                 found[stream] = [name for name in schema.names if name in words or name == time]
         return found
 
     def _make_views(self, spark: SparkSession, given: Input) -> None:
         assert self.text is not None
-        watched = _STATEFUL.search(self.text) is not None
+        watched = self._is_watched
         for stream, columns in self._columns().items():
             options = given.options(self.model) | {"stream": stream, "columns": json.dumps(columns)}
             time = MODELS[self.model].time[stream]
