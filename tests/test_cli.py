@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import pytest
 
-from causeway import __version__, cli
+from causeway import __version__, cli, cli_shared
 from causeway.errors import CheckFailedError
 
 _COMMANDS = ["generate", "import", "inspect", "history", "prepare", "drive", "run", "validate", "rate"]
@@ -42,7 +42,7 @@ def causeway(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
         told = capsys.readouterr()
         return Ended(int(ended.value.code or 0), told.out, " ".join(told.err.split()))
 
-    monkeypatch.setattr(cli, "spark_session", lambda *_, **__: contextlib.nullcontext())
+    monkeypatch.setattr(cli_shared, "spark_session", lambda *_, **__: contextlib.nullcontext())
     yield run
     logging.disable(logging.NOTSET)
 
