@@ -15,7 +15,7 @@ import pytest
 from tests.linear_road.spark_settings import settings_kept
 from tests.linear_road.validation.made_workload import write_workload
 
-from causeway import cli
+from causeway import cli, cli_shared
 from causeway.errors import UserError
 from causeway.linear_road.clock import SimulatedClock
 from causeway.linear_road.run import RunSettings, _Run, begin_run, run
@@ -48,7 +48,7 @@ def causeway(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
             cli.main()
         return Ended(int(ended.value.code or 0), " ".join(capsys.readouterr().err.split()))
 
-    monkeypatch.setattr(cli, "spark_session", no_spark)
+    monkeypatch.setattr(cli_shared, "spark_session", no_spark)
     yield command
     logging.disable(logging.NOTSET)
 
@@ -167,7 +167,7 @@ def test_a_driver_that_fails_fails_the_run_which_can_be_resumed(
     tmp_path: Path,
     spark: SparkSession,
 ) -> None:
-    monkeypatch.setattr(cli, "spark_session", lambda *_, **__: contextlib.nullcontext(spark))
+    monkeypatch.setattr(cli_shared, "spark_session", lambda *_, **__: contextlib.nullcontext(spark))
     out = tmp_path / "run"
     whole = workload.parts[0].read_bytes()
     workload.parts[0].write_bytes(whole[:-100])
@@ -214,7 +214,7 @@ class Query:
 def test_every_batch_is_looked_at_once(workload: Workload, tmp_path: Path) -> None:
     query = Query()
     clock = SimulatedClock(tmp_path, None, 0, 0.0)
-    watched = _Run(RunFolder(tmp_path), workload, RunSettings(), query, clock, {})  # type: ignore[arg-type]
+    watched = _Run(RunFolder(tmp_path), workload, RunSettings(), query, clock, {}, 0)  # type: ignore[arg-type]
 
     def news() -> list[int]:
         return [progress["batchId"] for progress in watched._new_progress()]
@@ -243,7 +243,7 @@ def test_every_batch_is_looked_at_once(workload: Workload, tmp_path: Path) -> No
 def test_a_resumed_run_begins_with_any_batch(workload: Workload, tmp_path: Path) -> None:
     query = Query()
     clock = SimulatedClock(tmp_path, None, 0, 0.0)
-    watched = _Run(RunFolder(tmp_path), workload, RunSettings(), query, clock, {})  # type: ignore[arg-type]
+    watched = _Run(RunFolder(tmp_path), workload, RunSettings(), query, clock, {}, 0)  # type: ignore[arg-type]
     query.tells(41)
     query.tells(42)
     assert [progress["batchId"] for progress in watched._new_progress()] == [41, 42]

@@ -91,7 +91,7 @@ def write_batch(answers: Path, number: int, second: float, rows: pa.Table) -> No
         for column in rows.columns
     ]
     pq.write_table(pa.table(columns, names=rows.column_names), folder / "part-0.parquet")
-    note = {"batch": number, "began": STARTED + second - 0.1, "readable": STARTED + second}
+    note = {"batch": number, "began": STARTED + second - 0.1, "readable": STARTED + second, "slices": 0}
     folder.with_suffix(".json").write_text(json.dumps(note))
 
 
