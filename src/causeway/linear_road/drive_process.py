@@ -9,14 +9,12 @@ from __future__ import annotations
 import json
 import math
 import os
-import signal
 import subprocess
 import sys
-import threading
-import time
 from pathlib import Path
 from typing import Any, Final
 
+from causeway.child_process import end_with
 from causeway.linear_road.driver import DRIVE_FILE, drive
 from causeway.linear_road.workload import Workload
 
@@ -91,7 +89,7 @@ def main() -> None:
     """Deliver as the one argument, in JSON, says."""
     arguments = json.loads(sys.argv[1])
     spool = Path(arguments["spool"])
-    threading.Thread(target=_end_with, args=(arguments["parent"],), daemon=True).start()
+    end_with(arguments["parent"])
 
     def may_start() -> bool:
         if not (spool / _PAST_DELIVERED).exists():
@@ -110,12 +108,6 @@ def main() -> None:
     except Exception as failure:
         (spool / _FAILURE).write_text(str(failure) or type(failure).__name__)
         sys.exit(1)
-
-
-def _end_with(parent: int) -> None:
-    while os.getppid() == parent:
-        time.sleep(0.5)
-    os.kill(os.getpid(), signal.SIGKILL)
 
 
 if __name__ == "__main__":

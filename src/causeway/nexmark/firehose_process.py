@@ -15,10 +15,8 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import subprocess
 import sys
-import threading
 import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -26,6 +24,7 @@ from typing import Any, Final
 
 import pyarrow.parquet as pq
 
+from causeway.child_process import end_with
 from causeway.nexmark.generator.firehose import Firehose
 from causeway.nexmark.generator.goods import categories
 
@@ -128,7 +127,7 @@ class FirehoseProcess:
 def main() -> None:
     """Deliver as the one argument, in JSON, says."""
     arguments = json.loads(sys.argv[1])
-    threading.Thread(target=_end_with, args=(arguments["parent"],), daemon=True).start()
+    end_with(arguments["parent"])
     _deliver(
         Path(arguments["spool"]),
         Firehose(**arguments["firehose"]),
@@ -193,12 +192,6 @@ def _write_whole(path: Path, text: str) -> None:
     aside = path.with_name(f".{path.name}")
     aside.write_text(text)
     aside.replace(path)
-
-
-def _end_with(parent: int) -> None:
-    while os.getppid() == parent:
-        time.sleep(0.5)
-    os.kill(os.getpid(), signal.SIGKILL)
 
 
 if __name__ == "__main__":

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from causeway.errors import UserError
+from causeway.linear_road.workload import write_json
 from causeway.nexmark.answers import AnswerSink, batch_notes
 from causeway.nexmark.check import check_answers
 from causeway.nexmark.dataset import write_dataset
@@ -146,7 +147,7 @@ def run_query(
     if check:
         facts["check"] = asdict(checked := check_answers(spark, query, folder, out / "answers"))
         facts["check"]["passed"] = checked.passed
-    _write_whole(kept, facts)
+    write_json(kept, facts)
     shutil.rmtree(out / "checkpoint", ignore_errors=True)
     if firehose is not None:
         shutil.rmtree(folder, ignore_errors=True)
@@ -292,9 +293,3 @@ def _count_rejects(folder: Path) -> dict[str, int]:
             elif path.suffix == ".parquet":
                 counts["late"] += pq.read_metadata(path).num_rows
     return counts
-
-
-def _write_whole(path: Path, facts: dict[str, Any]) -> None:
-    aside = path.with_name(f".{path.name}")
-    aside.write_text(json.dumps(facts, indent=1, default=str))
-    aside.replace(path)

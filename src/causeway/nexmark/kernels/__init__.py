@@ -25,6 +25,7 @@ __all__ = [
     "best_of_each",
     "longs",
     "put",
+    "sweep_chunks",
     "text",
     "time",
     "together",
@@ -124,3 +125,14 @@ def put(state: State, name: str, table: pa.Table | None) -> None:
         state.put(name, table)
     else:
         state.remove(name)
+
+
+def sweep_chunks(state: State, touched: Mapping[str, int], watermark: Watermark) -> None:
+    """Note until when (of the watermark) `touched` chunks are needed; take away what no longer is."""
+    kept = state.get("chunks")
+    ends = {} if kept is None else dict(zip(*kept.to_pydict().values(), strict=True))
+    ends |= touched
+    for name in [name for name, end in ends.items() if end <= watermark.now]:
+        state.remove(name)
+        del ends[name]
+    put(state, "chunks", pa.table([list(ends), list(ends.values())], names=["name", "until"]))

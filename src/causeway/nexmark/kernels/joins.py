@@ -13,7 +13,17 @@ from typing import ClassVar
 import numpy as np
 import pyarrow as pa
 
-from causeway.nexmark.kernels import END_OF_TIME, Kernel, Longs, State, Watermark, longs, put, together
+from causeway.nexmark.kernels import (
+    END_OF_TIME,
+    Kernel,
+    Longs,
+    State,
+    Watermark,
+    longs,
+    put,
+    sweep_chunks,
+    together,
+)
 
 __all__ = ["Join"]
 
@@ -63,7 +73,8 @@ class Join(Kernel):
             )
             for chunk in touched
         ]
-        self._sweep(state, watermark)
+        if self._ends:
+            sweep_chunks(state, self._ends, watermark)
         return pa.concat_tables(found) if found else self.answer.empty_table()
 
     def _step_of_chunk(
@@ -101,18 +112,6 @@ class Join(Kernel):
         kept = until > watermark.now
         put(state, name, rows.filter(pa.array(kept)))
         self._ends[name] = int(until[kept].max(initial=0))
-
-    def _sweep(self, state: State, watermark: Watermark) -> None:
-        """Take chunks away that nobody asks for any more."""
-        if not self._ends:
-            return
-        kept = state.get("chunks")
-        ends = {} if kept is None else dict(zip(*kept.to_pydict().values(), strict=True))
-        ends |= self._ends
-        for name in [name for name, end in ends.items() if end <= watermark.now]:
-            state.remove(name)
-            del ends[name]
-        put(state, "chunks", pa.table([list(ends), list(ends.values())], names=["name", "until"]))
 
 
 def _of_chunk(

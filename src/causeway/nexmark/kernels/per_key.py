@@ -11,7 +11,7 @@ from typing import ClassVar
 import numpy as np
 import pyarrow as pa
 
-from causeway.nexmark.kernels import Kernel, Longs, State, Watermark, longs, put
+from causeway.nexmark.kernels import Kernel, Longs, State, Watermark, longs, put, sweep_chunks
 from causeway.nexmark.slices import ARRIVAL
 
 __all__ = ["BestPerKey"]
@@ -37,7 +37,7 @@ class BestPerKey(Kernel):
         """Rank what came among what is kept."""
         came = given.get("bid")
         found = []
-        ends = _ends(state)
+        ends: dict[str, int] = {}
         if came is not None and came.num_rows:
             came = self._ranked(came)
             chunk_of = longs(came, self.keys[0]) // self.chunk
@@ -50,10 +50,7 @@ class BestPerKey(Kernel):
                 alive = self._last_of_key(ranked) + self.idle > watermark.now
                 put(state, name, ranked.filter(pa.array(alive)))
                 ends[name] = int(longs(ranked, "dateTime").max()) + self.idle
-        for name in [name for name, end in ends.items() if end <= watermark.now]:
-            state.remove(name)
-            del ends[name]
-        put(state, "chunks", pa.table([list(ends), list(ends.values())], names=["name", "until"]))
+        sweep_chunks(state, ends, watermark)
         if not found:
             return self.answer.empty_table()
         return pa.concat_tables(found).select(self.answer.names).cast(self.answer)
@@ -93,8 +90,3 @@ def _changed(ranked: pa.Table, kept: pa.Table | None) -> pa.Table:
         return ranked
     before, now = (longs(rows, ARRIVAL) * _RANKS + longs(rows, "rank_number") for rows in (kept, ranked))
     return ranked.filter(pa.array(~np.isin(now, before)))
-
-
-def _ends(state: State) -> dict[str, int]:
-    kept = state.get("chunks")
-    return {} if kept is None else dict(zip(*kept.to_pydict().values(), strict=True))
