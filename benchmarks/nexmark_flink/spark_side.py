@@ -72,7 +72,8 @@ def main() -> None:
     query = find_query("modern", given["query"], given["rules"])
     with spark_session("nexmark vs flink", master=f"local[{given['cores']}]") as spark:
         java = spark.sparkContext._jvm.java.lang  # type: ignore[union-attr]
-        run(spark, query, Path(given["warm_up"]), given["most"])
+        for _ in range(given["warm_ups"]):
+            run(spark, query, Path(given["warm_up"]), given["most"])
         tell(java=java.ProcessHandle.current().pid())
         wait_for_start()
         seconds, progress = run(spark, query, Path(given["folder"]), given["most"])

@@ -42,8 +42,12 @@ _EMBEDDED = {
     "spark.python.unix.domain.socket.enabled": "true",
 }
 
-# Spark puts these in front of spark.driver.extraJavaOptions, which stays the user's.
+# Spark puts these in front of the options of the same name with `extra`, which stay the user's.
 _JAVA_OPTIONS = "spark.driver.defaultJavaOptions"
+_EXECUTOR_JAVA_OPTIONS = "spark.executor.defaultJavaOptions"
+# Arrow checks the bounds and the owner of its memory at every value; Spark asks it for no row that is not
+# there, and looks for nulls itself.
+_ARROW_UNCHECKED = "-Darrow.enable_unsafe_memory_access=true -Darrow.enable_null_check_for_get=false"
 
 _MASTERS = re.compile(
     r"local(\[(\*|[1-9]\d*)(\s*,\s*[1-9]\d*)?\])?"
@@ -186,9 +190,9 @@ def _all_settings(master: str, given: Mapping[str, str], log_level: str) -> dict
         chosen |= _EMBEDDED
         chosen["spark.sql.shuffle.partitions"] = str(max(2, local_cores()))
     chosen |= given
-    chosen[_JAVA_OPTIONS] = (
-        f"-Dlog4j2.configurationFile={log} -Dcauseway.log.level={log_level} {given.get(_JAVA_OPTIONS, '')}"
-    ).rstrip()
+    ours = f"{_ARROW_UNCHECKED} -Dlog4j2.configurationFile={log} -Dcauseway.log.level={log_level}"
+    chosen[_JAVA_OPTIONS] = f"{ours} {given.get(_JAVA_OPTIONS, '')}".rstrip()
+    chosen[_EXECUTOR_JAVA_OPTIONS] = f"{_ARROW_UNCHECKED} {given.get(_EXECUTOR_JAVA_OPTIONS, '')}".rstrip()
     return chosen
 
 

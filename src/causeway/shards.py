@@ -9,13 +9,18 @@ if TYPE_CHECKING:
 
 __all__ = ["shard_keys"]
 
+_known: dict[int, list[int]] = {}
+"""By the number of shards: Spark's hash is the same in every session."""
+
 
 def shard_keys(spark: SparkSession, shards: int) -> list[int]:
     """A number for each shard, such that Spark gives every one a task of its own."""
-    rows = spark.sql(
-        "SELECT min(id) AS key FROM range(0, {many}) "
-        "GROUP BY pmod(hash(CAST(id AS INT)), {shards}) ORDER BY key",
-        many=64 * shards + 64,
-        shards=shards,
-    ).collect()
-    return [int(row.key) for row in rows]
+    if shards not in _known:
+        rows = spark.sql(
+            "SELECT min(id) AS key FROM range(0, {many}) "
+            "GROUP BY pmod(hash(CAST(id AS INT)), {shards}) ORDER BY key",
+            many=64 * shards + 64,
+            shards=shards,
+        ).collect()
+        _known[shards] = [int(row.key) for row in rows]
+    return list(_known[shards])

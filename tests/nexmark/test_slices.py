@@ -12,7 +12,8 @@ from causeway.errors import UserError
 from causeway.nexmark.dataset import write_dataset
 from causeway.nexmark.firehose_process import begin_spool
 from causeway.nexmark.generator.firehose import Firehose
-from causeway.nexmark.slices import ARRIVAL, Slices
+from causeway.nexmark.model import ARRIVAL
+from causeway.nexmark.slices import Slices
 
 FIREHOSE = Firehose("modern", events=1000, rate=100)
 PAPER = Firehose("paper", events=2000, rate=0.2, bid_streams=3)
@@ -24,7 +25,7 @@ def test_formats_are_read_alike(tmp_path: Path, file_format: str) -> None:
     slices = Slices.of(tmp_path / "e", "modern")
     assert (slices.total, slices.released, slices.slice_events) == (4, 4, 300)
     made = FIREHOSE.deliver(300, 600)
-    columns = {stream: table.column_names for stream, table in made.items()}
+    columns = {stream: [*table.column_names, ARRIVAL] for stream, table in made.items()}
     tables, rejects = slices.read(1, columns)
     for stream, table in made.items():
         assert tables[stream].drop_columns([ARRIVAL]).equals(table)
@@ -37,7 +38,7 @@ def test_formats_are_read_alike(tmp_path: Path, file_format: str) -> None:
 
 def test_bid_streams_are_one(tmp_path: Path) -> None:
     write_dataset(PAPER, tmp_path / "e", slice_events=1000)
-    tables, _ = Slices.of(tmp_path / "e", "paper").read(1, {"bid": ["itemid", "price"]})
+    tables, _ = Slices.of(tmp_path / "e", "paper").read(1, {"bid": ["itemid", "price", ARRIVAL]})
     made = PAPER.deliver(1000, 2000)
     assert tables["bid"].num_rows == sum(made[f"bid-{number}"].num_rows for number in (1, 2, 3))
     assert len(set(tables["bid"].column(ARRIVAL).to_pylist())) == tables["bid"].num_rows
@@ -58,7 +59,7 @@ def test_a_file_with_all_streams(tmp_path: Path) -> None:
     (tmp_path / "events.jsonl.gz").write_bytes(gzip.compress("\n".join(lines).encode()))
     slices = Slices.of(tmp_path, "modern")
     assert slices.total == 1
-    tables, rejects = slices.read(0, {"bid": ["price"], "person": ["id"]})
+    tables, rejects = slices.read(0, {"bid": ["price", ARRIVAL], "person": ["id"]})
     assert tables["bid"].column(ARRIVAL).to_pylist() == [0, 2]
     told = [reject for refused in rejects.values() for _, reject in refused]
     assert [(reject.line, reject.text) for reject in told] == [(2, "oops")]

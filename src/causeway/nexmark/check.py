@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from causeway.nexmark.answers import final_answer
 from causeway.nexmark.batch import batch_answer, queries
-from causeway.nexmark.model import MODELS
+from causeway.nexmark.model import ARRIVAL, MODELS
 from causeway.nexmark.queries import Query, register_static_views
 from causeway.nexmark.source import RowSource
 
@@ -47,7 +47,7 @@ def register_tables(spark: SparkSession, model: str, folder: Path) -> None:
             folder=str(folder.resolve()),
             model=model,
             stream=stream,
-            columns=json.dumps(schema.names),
+            columns=json.dumps([*schema.names, ARRIVAL]),
             tasks=2 * spark.sparkContext.defaultParallelism,
         ).load().createOrReplaceTempView(stream)
 

@@ -11,7 +11,17 @@ from typing import Final
 
 import pyarrow as pa
 
-__all__ = ["MODELS", "MODERN", "PAPER", "Model"]
+__all__ = ["ARRIVAL", "MODELS", "MODERN", "OPTIONAL", "PAPER", "Model"]
+
+ARRIVAL: Final = "arrival"
+"""A column that every stream has besides its own: where an event stood in the order of delivery."""
+
+OPTIONAL: Final = frozenset(
+    {"extra", "channel", "url", "reserve", "buyerid", "email", "emailAddress", "creditcard", "creditCard"}
+    | {"city", "state", "country", "zipcode", "name", "itemName", "description", "type", "quantity"}
+    | {"initialBid"}
+)
+"""Columns without which an event is still one: no query of the benchmark finds its rows by them."""
 
 _TIME: Final = pa.timestamp("ms", tz="UTC")
 

@@ -19,6 +19,9 @@ Bytes = NDArray[np.uint8]
 Longs = NDArray[np.int64]
 
 _MOST_DIGITS = 18
+_MOST_KEYS = 64
+_LINE_END = 10
+_ONE = np.uint64(1)
 _PLAIN = np.zeros(256, np.bool_)
 """Characters that stand for themselves in a text."""
 _PLAIN[32:127] = True
@@ -27,8 +30,10 @@ _PLAIN[[34, 92]] = False  # " and \\
 
 def read_plain_objects(text: bytes, schema: pa.Schema) -> pa.Table | None:
     """The columns of `schema`, whole numbers and text, of lines that are all plain; `None` if one is not."""
+    if text and not text.endswith(b"\n"):
+        text += b"\n"
     data = np.frombuffer(text, np.uint8)
-    lines = text.count(b"\n") + bool(text and not text.endswith(b"\n"))
+    lines = _count(data, _LINE_END)
     numeric = np.array([not pa.types.is_string(field.type) for field in schema])
     names = b"".join(field.name.encode() for field in schema)
     ends = np.cumsum([len(field.name.encode()) for field in schema])
@@ -59,13 +64,33 @@ def _text(data: Bytes, starts: Longs, sizes: Longs, missing: NDArray[np.bool_]) 
 
 
 @kernel
+def _count(data: Bytes, value: int) -> int:
+    found = 0
+    for byte in data:
+        found += byte == value
+    return found
+
+
+@kernel
 def _gather(data: Bytes, starts: Longs, sizes: Longs, out: Bytes) -> None:
     at = 0
     for row in range(len(starts)):
         start = starts[row]
-        for offset in range(sizes[row]):
-            out[at] = data[start + offset]
-            at += 1
+        size = sizes[row]
+        out[at : at + size] = data[start : start + size]
+        at += size
+
+
+@kernel
+def _column_of(data: Bytes, start: np.int64, size: np.int64, names: Bytes, ends: Longs) -> int:
+    """The column whose name is written at `start`, -1 for one that nobody asked for."""
+    for column in range(len(ends)):
+        begin = 0 if column == 0 else ends[column - 1]
+        if ends[column] - begin == size and np.array_equal(
+            names[begin : begin + size], data[start : start + size]
+        ):
+            return column
+    return -1
 
 
 @kernel
@@ -78,92 +103,94 @@ def _scan(
     values: Longs,
     sizes: Longs,
 ) -> bool:
-    """Fill numbers, or where text starts, and sizes (0 for a number); false where a line is not plain."""
-    columns = len(ends)
-    at = 0
+    """Fill numbers, or where text starts, and sizes (0 for a number); false where a line is not plain.
+
+    The text ends with a line's end, which no loop passes. Places are unsigned, for which numba does not look
+    whether they count from the end. Keys mostly come as on the line before: `keys` has where each was, its
+    size with the quote behind it, and its column.
+    """
+    keys = np.zeros((_MOST_KEYS, 3), np.int64)
+    known = 0
+    at = np.uint64(0)
+    length = np.uint64(len(data))
     row = 0
-    length = len(data)
-    expected = 0
     while at < length:
         if data[at] != 123:  # {
             return False
-        at += 1
-        first = True
+        at += _ONE
+        place = 0
         while True:
-            while at < length and data[at] == 32:
-                at += 1
-            if at >= length:
-                return False
-            if first and data[at] == 125:  # }
-                at += 1
+            while data[at] == 32:
+                at += _ONE
+            if place == 0 and data[at] == 125:  # }
+                at += _ONE
                 break
             if data[at] != 34:  # "
                 return False
-            at += 1
-            start = at
-            while at < length and plain[data[at]]:
-                at += 1
-            if at >= length or data[at] != 34:
+            at += _ONE
+            column = -2
+            if place < known:
+                before = np.uint64(keys[place, 0])
+                size = np.uint64(keys[place, 1])
+                same = np.uint64(0)
+                while same < size and data[at + same] == data[before + same]:
+                    same += _ONE
+                if same == size:
+                    column = keys[place, 2]
+                    at += size
+            if column == -2:
+                start = at
+                while plain[data[at]]:
+                    at += _ONE
+                if data[at] != 34 or place == _MOST_KEYS:
+                    return False
+                at += _ONE
+                column = _column_of(data, np.int64(start), np.int64(at - start) - 1, names, ends)
+                keys[place, 0] = np.int64(start)
+                keys[place, 1] = np.int64(at - start)
+                keys[place, 2] = column
+                known = place + 1
+            place += 1
+            while data[at] == 32:
+                at += _ONE
+            if data[at] != 58:  # :
                 return False
-            size = at - start
-            at += 1
-            # Keys mostly come in one order: the one after the last is tried first.
-            column = -1
-            for turn in range(columns):
-                candidate = expected + turn
-                if candidate >= columns:
-                    candidate -= columns
-                begin = 0 if candidate == 0 else ends[candidate - 1]
-                if ends[candidate] - begin == size:
-                    same = True
-                    for offset in range(size):
-                        if names[begin + offset] != data[start + offset]:
-                            same = False
-                            break
-                    if same:
-                        column = candidate
-                        expected = candidate + 1 if candidate + 1 < columns else 0
-                        break
-            while at < length and data[at] == 32:
-                at += 1
-            if at >= length or data[at] != 58:  # :
-                return False
-            at += 1
-            while at < length and data[at] == 32:
-                at += 1
-            if at >= length:
-                return False
+            at += _ONE
+            while data[at] == 32:
+                at += _ONE
             if column >= 0 and sizes[column, row] != -1:
                 return False
             if data[at] == 34:
-                at += 1
+                at += _ONE
                 start = at
-                while at < length and plain[data[at]]:
-                    at += 1
-                if at >= length or data[at] != 34:
+                while plain[data[at]]:
+                    at += _ONE
+                if data[at] != 34:
                     return False
                 if column >= 0:
                     if numeric[column]:
                         return False
-                    values[column, row] = start
-                    sizes[column, row] = at - start
-                at += 1
+                    values[column, row] = np.int64(start)
+                    sizes[column, row] = np.int64(at - start)
+                at += _ONE
             elif data[at] == 110:  # null
-                if at + 4 > length or data[at + 1] != 117 or data[at + 2] != 108 or data[at + 3] != 108:
-                    return False
-                at += 4
+                for letter in (117, 108, 108):
+                    at += _ONE
+                    if data[at] != letter:
+                        return False
+                at += _ONE
                 if column >= 0:
                     sizes[column, row] = -2
             else:
                 negative = data[at] == 45
                 if negative:
-                    at += 1
+                    at += _ONE
                 start = at
-                number = 0
-                while at < length and 48 <= data[at] <= 57:
-                    number = 10 * number + (data[at] - 48)
-                    at += 1
-                digits = at - start
+                number = np.int64(0)
+                while 48 <= data[at] <= 57:
+                    number = 10 * number + np.int64(data[at]) - 48
+                    at += _ONE
+                digits = np.int64(at - start)
                 if digits == 0 or digits > _MOST_DIGITS or (digits > 1 and data[start] == 48):
                     return False
                 if column >= 0:
@@ -171,20 +198,17 @@ def _scan(
                         return False
                     values[column, row] = -number if negative else number
                     sizes[column, row] = 0
-            while at < length and data[at] == 32:
-                at += 1
-            if at >= length:
-                return False
+            while data[at] == 32:
+                at += _ONE
             if data[at] == 44:  # ,
-                at += 1
-                first = False
+                at += _ONE
                 continue
             if data[at] == 125:
-                at += 1
+                at += _ONE
                 break
             return False
-        if at < length and data[at] != 10:
+        if data[at] != 10:
             return False
-        at += 1
+        at += _ONE
         row += 1
     return bool(row == values.shape[1])

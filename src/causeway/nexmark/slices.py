@@ -5,38 +5,30 @@
     DIR/events.jsonl, DIR/events/*.jsonl.gz         as other systems write it: all streams in one file
 
 Slices are taken in their order and whole, so that the answers of a run do not hang on when it looked.
+
+Spark starts a Python of its own for each query only to count slices: what reads them is imported where they
+are read.
 """
 
 from __future__ import annotations
 
-import gzip
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Final
-
-import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
+from typing import TYPE_CHECKING, Any, Final
 
 from causeway.errors import UserError
-from causeway.nexmark.event_text import (
-    OPTIONAL,
-    Parsed,
-    Reject,
-    checked,
-    parse_json,
-    parse_mixed_json,
-    parse_xml,
-)
 from causeway.nexmark.model import MODELS, Model
 
-__all__ = ["ARRIVAL", "Slices"]
+if TYPE_CHECKING:
+    import pyarrow as pa
 
-ARRIVAL: Final = "arrival"
-"""The column that every stream has besides its own: where an event stood in the order of delivery."""
+    from causeway.nexmark.event_text import Reject
+
+__all__ = ["Slices"]
+
 _SLICE_SHIFT: Final = 32
 _USUAL_EVENTS: Final = 100_000
 _SUFFIXES: Final = (".parquet", ".jsonl", ".xml")
@@ -90,17 +82,13 @@ class Slices:
 
     def size_of(self, streams: Sequence[str], number: int) -> tuple[int, int]:
         """Events and bytes of a slice's streams, as they are stored."""
+        from causeway.nexmark.slice_files import count_events
+
         if self._facts is None and not self._spooled:
-            path = self._mixed[number]
-            return _bytes(path).count(b"\n"), path.stat().st_size
-        rows, stored = 0, 0
-        for path in (path for stream in streams for path in self._files(stream, number)):
-            stored += path.stat().st_size
-            if path.suffix == ".parquet":
-                rows += pq.read_metadata(path).num_rows
-            else:
-                rows += path.read_bytes().count(b"\n")
-        return rows, stored
+            files = [self._mixed[number]]
+        else:
+            files = [path for stream in streams for path in self._files(stream, number)]
+        return sum(map(count_events, files)), sum(path.stat().st_size for path in files)
 
     @property
     def disorder(self) -> float | None:
@@ -110,26 +98,18 @@ class Slices:
     def read(
         self, number: int, columns: Mapping[str, Sequence[str]]
     ) -> tuple[dict[str, pa.Table], dict[str, list[tuple[Path, Reject]]]]:
-        """The events of a slice by stream, the columns asked for and `arrival`; and what was no event."""
+        """The events of a slice by stream, the columns asked for; and what was no event."""
+        from causeway.nexmark.slice_files import read_mixed_file, read_stream_files
+
+        first = number << _SLICE_SHIFT
+        if self._facts is None and not self._spooled:
+            return read_mixed_file(self._mixed[number], self.model, columns, first)
         tables: dict[str, pa.Table] = {}
         rejects: dict[str, list[tuple[Path, Reject]]] = {}
-        if self._facts is None and not self._spooled:
-            path = self._mixed[number]
-            parsed = parse_mixed_json(_bytes(path), self.model.streams)
-            for stream, names in columns.items():
-                tables[stream] = _with_arrival(parsed[stream], number, 0, names)
-                rejects[stream] = [(path, reject) for reject in parsed[stream].rejects]
-            return tables, rejects
         for stream, names in columns.items():
-            parts, place = [], 0
-            rejects[stream] = []
-            for path in self._files(stream, number):
-                read = _read(path, self.model.streams[stream], names)
-                parts.append(_with_arrival(read, number, place, names))
-                place += read.events.num_rows + len(read.rejects)
-                rejects[stream] += [(path, reject) for reject in read.rejects]
-            # Several bid streams are one to a query: their union.
-            tables[stream] = pa.concat_tables(parts)
+            files = self._files(stream, number)
+            schema = self.model.streams[stream]
+            tables[stream], rejects[stream] = read_stream_files(files, schema, names, first)
         return tables, rejects
 
     @cached_property
@@ -173,37 +153,3 @@ class Slices:
                 raise UserError(f"{folder} has no slice {number:06d}: the folder is not complete")
             found += paths
         return found
-
-
-def _read(path: Path, schema: pa.Schema, names: Sequence[str]) -> Parsed:
-    if path.suffix in (".jsonl", ".xml"):
-        # What makes an event one is looked at whether or not the query asks for it.
-        told = pa.schema([field for field in schema if field.name in names or field.name not in OPTIONAL])
-        return (parse_json if path.suffix == ".jsonl" else parse_xml)(path.read_bytes(), told)
-    needed = [field for field in schema if field.name in names]
-    try:
-        table = pq.read_table(
-            path, columns=[field.name for field in needed], use_threads=False, memory_map=True
-        )
-        table = table.select([field.name for field in needed]).cast(pa.schema(needed))
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, KeyError, OSError) as unreadable:
-        # The whole file is the line that does not parse.
-        return Parsed(
-            pa.schema(needed).empty_table(),
-            np.zeros(0, np.int64),
-            (Reject(0, f"not a Parquet file of this stream: {unreadable}", ""),),
-        )
-    return checked(
-        table,
-        np.arange(table.num_rows),
-        lambda at: json.dumps(table.slice(at, 1).to_pylist()[0], default=str),
-    )
-
-
-def _with_arrival(parsed: Parsed, number: int, place: int, names: Sequence[str]) -> pa.Table:
-    arrival = (number << _SLICE_SHIFT) + place + parsed.lines
-    return parsed.events.select(list(names)).append_column(ARRIVAL, pa.array(arrival, pa.int64()))
-
-
-def _bytes(path: Path) -> bytes:
-    return gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()

@@ -12,18 +12,19 @@ from datetime import UTC, datetime
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStreamReader, InputPartition
 from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, ReadMaxRows
 
-from causeway.nexmark.event_text import Reject
 from causeway.nexmark.kernels import END_OF_TIME, Kernel
-from causeway.nexmark.model import MODELS
-from causeway.nexmark.slices import ARRIVAL, Slices
+from causeway.nexmark.model import ARRIVAL, MODELS, OPTIONAL
+from causeway.nexmark.slices import Slices
+
+if TYPE_CHECKING:
+    from causeway.nexmark.event_text import Reject
 
 __all__ = [
     "CELLS_DDL",
@@ -61,10 +62,9 @@ class RowSource(DataSource):
         return "nexmark-rows"
 
     def schema(self) -> str:
-        names = json.loads(self.options["columns"])
-        stream = MODELS[self.options["model"]].streams[self.options["stream"]]
         return ", ".join(
-            [f"`{name}` {_sql_type(stream.field(name).type)}" for name in names] + [f"{ARRIVAL} LONG"]
+            f"`{field.name}` {_sql_type(field.type)}{'' if field.nullable else ' NOT NULL'}"
+            for field in _spark_schema(self.options)
         )
 
     def streamReader(self, schema: Any) -> DataSourceStreamReader:  # noqa: N802 - Spark's name
@@ -147,12 +147,12 @@ class _SliceReader(DataSourceStreamReader):
 class _RowReader(_SliceReader):
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         stream = self._options["stream"]
-        names = json.loads(self._options["columns"])
-        for _, tables in self._read_slices(partition.value, {stream: names}):
+        schema = _spark_schema(self._options)
+        for _, tables in self._read_slices(partition.value, {stream: schema.names}):
             if tables is not None:
-                yield from _as_spark_has_it(tables[stream]).to_batches(_ROWS_AT_ONCE)
+                yield from tables[stream].cast(schema).to_batches(_ROWS_AT_ONCE)
             elif "end" in self._options:
-                yield from _end_row(self._options["model"], stream, names)
+                yield _end_row(schema, MODELS[self._options["model"]].time[stream])
 
 
 class _TableReader(DataSourceReader):
@@ -171,9 +171,10 @@ class _TableReader(DataSourceReader):
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         stream = self._options["stream"]
+        schema = _spark_schema(self._options)
         for number in partition.value:
-            tables, _ = self._slices.read(number, {stream: json.loads(self._options["columns"])})
-            yield from _as_spark_has_it(tables[stream]).to_batches(_ROWS_AT_ONCE)
+            tables, _ = self._slices.read(number, {stream: schema.names})
+            yield from tables[stream].cast(schema).to_batches(_ROWS_AT_ONCE)
 
 
 class _CellReader(_SliceReader):
@@ -185,7 +186,10 @@ class _CellReader(_SliceReader):
         kernel = self._kernel
         keys = json.loads(self._options["keys"])
         times = MODELS[self._options["model"]].time
-        wanted = {stream: list({*names, times[stream]}) for stream, names in kernel.reads.items()}
+        wanted = {
+            stream: list(dict.fromkeys((*names, times[stream], ARRIVAL)))
+            for stream, names in kernel.reads.items()
+        }
         together: dict[str, list[pa.Table]] = {stream: [] for stream in wanted}
         newest = -1
         for _, tables in self._read_slices(partition.value, wanted):
@@ -194,7 +198,7 @@ class _CellReader(_SliceReader):
                 continue
             for stream, events in tables.items():
                 if events.num_rows:
-                    newest = max(newest, pc.max(events.column(times[stream]).cast(pa.int64())).as_py())
+                    newest = max(newest, int(events.column(times[stream]).cast(pa.int64()).to_numpy().max()))
                 together[stream].append(events)
         rows: list[tuple[int, str, int, int, bytes]] = []
         for stream, parts in together.items():
@@ -265,13 +269,20 @@ def from_bytes(cell: bytes) -> pa.Table:
     return pa.ipc.open_stream(pa.py_buffer(cell)).read_all()
 
 
-def _as_spark_has_it(table: pa.Table) -> pa.Table:
-    """Spark's times are in microseconds."""
-    return table.cast(pa.schema([(field.name, _spark_type(field.type)) for field in table.schema]))
-
-
-def _spark_type(kind: pa.DataType) -> pa.DataType:
-    return pa.timestamp("us", tz="UTC") if pa.types.is_timestamp(kind) else kind
+def _spark_schema(options: Mapping[str, str]) -> pa.Schema:
+    """The rows of a stream as Spark has them: times in microseconds, nulls only where there can be some."""
+    stream = MODELS[options["model"]].streams[options["stream"]].append(pa.field(ARRIVAL, pa.int64()))
+    fields = [stream.field(name) for name in json.loads(options["columns"])]
+    return pa.schema(
+        [
+            pa.field(
+                field.name,
+                pa.timestamp("us", tz="UTC") if pa.types.is_timestamp(field.type) else field.type,
+                nullable=field.name in OPTIONAL or "end" in options,
+            )
+            for field in fields
+        ]
+    )
 
 
 def _sql_type(kind: pa.DataType) -> str:
@@ -280,15 +291,8 @@ def _sql_type(kind: pa.DataType) -> str:
     return "STRING" if pa.types.is_string(kind) else "LONG"
 
 
-def _end_row(model: str, stream: str, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
+def _end_row(schema: pa.Schema, time: str) -> pa.RecordBatch:
     """A row of nulls at the end of time, for the watermark of Spark's own operators."""
-    schema = MODELS[model].streams[stream]
     end = datetime.fromtimestamp(END_OF_TIME / 1000, UTC)
-    columns = [
-        pa.array([end if name == MODELS[model].time[stream] else None], _spark_type(schema.field(name).type))
-        for name in names
-    ]
-    fields = [(name, column.type) for name, column in zip(names, columns, strict=True)]
-    yield pa.record_batch(
-        [*columns, pa.array([None], pa.int64())], schema=pa.schema([*fields, (ARRIVAL, pa.int64())])
-    )
+    columns = [pa.array([end if field.name == time else None], field.type) for field in schema]
+    return pa.record_batch(columns, schema=schema)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,16 +11,17 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.sql.pandas.types import from_arrow_schema
-from pyspark.sql.streaming.stateful_processor import MapState, StatefulProcessor, StatefulProcessorHandle
+from pyspark.sql.streaming.stateful_processor import MapState
 
-from causeway.nexmark.kernels import Watermark
+from causeway.nexmark.kernels import Kernel, Watermark
+from causeway.nexmark.processor import KernelProcessor
 from causeway.nexmark.source import CellSource, from_bytes, kernel_named, to_bytes
 from causeway.shards import shard_keys
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["stateful_stream"]
+__all__ = ["Tables", "stateful_stream", "take_step"]
 
 _CLOCK = "clock"
 
@@ -55,51 +56,28 @@ def stateful_stream(
     )
 
 
-class KernelProcessor(StatefulProcessor):
-    """Lets a kernel take a step for each batch."""
-
-    def __init__(
-        self, kernel: str, arguments: Mapping[str, Any], keys: Sequence[int], delay: int, late: str
-    ) -> None:
-        self._kernel = kernel
-        self._arguments = dict(arguments)
-        self._keys = list(keys)
-        self._delay = delay
-        self._late = late
-
-    def init(self, handle: StatefulProcessorHandle) -> None:
-        self._tables = handle.getMapState("tables", "name STRING", "cell BINARY")
-
-    def handleInputRows(  # noqa: N802 - Spark's name
-        self,
-        key: Any,
-        rows: Iterator[Any],
-        timerValues: Any,  # noqa: N803
-    ) -> Iterator[pd.DataFrame]:
-        """Take a step: all cells of a batch for one shard."""
-        cells = pd.concat(list(rows)).sort_values("slice", kind="stable")
-        kernel = kernel_named(self._kernel, self._arguments)
-        state = _Tables(self._tables, Path(self._late), self._keys.index(int(key[0])))
-        given = {}
-        for stream in kernel.reads:
-            parts = [from_bytes(cell) for cell in cells["events"][cells["stream"] == stream]]
-            if parts:
-                given[stream] = pa.concat_tables(parts).combine_chunks()
-        answers = kernel.step(given, state.tick(int(cells["newest"].max()), self._delay), state)
-        state.save()
-        if answers.num_rows:
-            yield answers.combine_chunks().to_pandas(types_mapper=pd.ArrowDtype)
-
-    def close(self) -> None:
-        """Nothing to close."""
+def take_step(
+    kernel: Kernel, rows: Iterator[pd.DataFrame], state: Tables, delay: int
+) -> Iterator[pd.DataFrame]:
+    """What a kernel answers to all cells of a batch for one shard."""
+    cells = pd.concat(list(rows)).sort_values("slice", kind="stable")
+    given = {}
+    for stream in kernel.reads:
+        parts = [from_bytes(cell) for cell in cells["events"][cells["stream"] == stream]]
+        if parts:
+            given[stream] = pa.concat_tables(parts).combine_chunks()
+    answers = kernel.step(given, state.tick(int(cells["newest"].max()), delay), state)
+    state.save()
+    if answers.num_rows:
+        yield answers.combine_chunks().to_pandas(types_mapper=pd.ArrowDtype)
 
 
-class _Tables:
+class Tables:
     """A shard's tables in Spark's state store."""
 
-    def __init__(self, cells: MapState, late: Path, shard: int) -> None:
+    def __init__(self, cells: MapState, late: str, shard: int) -> None:
         self._cells = cells
-        self._late = late
+        self._late = Path(late)
         self._shard = shard
         self._step = 0
         self._watermark: Watermark | None = None

@@ -13,9 +13,8 @@ import pyarrow as pa
 from tests.nexmark.batch.tables import Event
 
 from causeway.nexmark.kernels import END_OF_TIME, Watermark
-from causeway.nexmark.model import MODELS
+from causeway.nexmark.model import ARRIVAL, MODELS
 from causeway.nexmark.queries import Query
-from causeway.nexmark.slices import ARRIVAL
 from causeway.nexmark.source import deal, from_bytes, kernel_named, to_bytes
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from causeway.nexmark.kernels import Kernel, Longs, State, Watermark, longs, put, sweep_chunks
-from causeway.nexmark.slices import ARRIVAL
+from causeway.nexmark.model import ARRIVAL
 
 __all__ = ["BestPerKey"]
 

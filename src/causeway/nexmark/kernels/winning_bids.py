@@ -23,7 +23,7 @@ from causeway.nexmark.kernels import (
     put,
     together,
 )
-from causeway.nexmark.slices import ARRIVAL
+from causeway.nexmark.model import ARRIVAL
 
 __all__ = ["WinningBids"]
 

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from causeway.errors import UserError
-from causeway.nexmark.model import MODELS
+from causeway.nexmark.model import ARRIVAL, MODELS
 from causeway.nexmark.source import CellSource, RowSource
 from causeway.nexmark.stateful import stateful_stream
 
@@ -132,7 +132,8 @@ class Query:
         for stream, schema in MODELS[self.model].streams.items():
             if stream in tables:
                 time = MODELS[self.model].time[stream] if self._is_watched else None
-                found[stream] = [name for name in schema.names if name in words or name == time]
+                names = [*schema.names, ARRIVAL]
+                found[stream] = [name for name in names if name in words or name == time]
         return found
 
     def _make_views(self, spark: SparkSession, given: Input) -> None:
