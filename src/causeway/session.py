@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from causeway.errors import UserError
 from causeway.java import ensure_java
+from causeway.spark_home import ensure_spark_home
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -138,6 +139,7 @@ def spark_session(
     if master.startswith("local"):
         # Python workers must find what this process finds: the same interpreter, the same packages.
         os.environ["PYSPARK_PYTHON"] = sys.executable
+        ensure_spark_home()
         # Spark would otherwise look for an address that other machines see.
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     builder = SparkSession.builder.appName(f"causeway {application}").master(master)
