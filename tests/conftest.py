@@ -21,5 +21,10 @@ settings.load_profile("causeway")
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
-    with spark_session("tests", master="local[2]", settings={"spark.driver.memory": "2g"}) as session:
+    settings = {
+        "spark.driver.memory": "2g",
+        # Small jobs, each but once: Java's thorough compiler would take longer than it saves.
+        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1",
+    }
+    with spark_session("tests", master="local[2]", settings=settings) as session:
         yield session

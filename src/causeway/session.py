@@ -49,6 +49,8 @@ _EXECUTOR_JAVA_OPTIONS = "spark.executor.defaultJavaOptions"
 # Arrow checks the bounds and the owner of its memory at every value; Spark asks it for no row that is not
 # there, and looks for nulls itself.
 _ARROW_UNCHECKED = "-Darrow.enable_unsafe_memory_access=true -Darrow.enable_null_check_for_get=false"
+# Java's default collector works beside the program, on cores that are busy, and takes longer by its barriers.
+_COLLECTOR = "-XX:+UseParallelGC"
 
 _MASTERS = re.compile(
     r"local(\[(\*|[1-9]\d*)(\s*,\s*[1-9]\d*)?\])?"
@@ -192,7 +194,8 @@ def _all_settings(master: str, given: Mapping[str, str], log_level: str) -> dict
         chosen |= _EMBEDDED
         chosen["spark.sql.shuffle.partitions"] = str(max(2, local_cores()))
     chosen |= given
-    ours = f"{_ARROW_UNCHECKED} -Dlog4j2.configurationFile={log} -Dcauseway.log.level={log_level}"
+    collector = f"{_COLLECTOR} " if master.startswith("local") else ""
+    ours = f"{collector}{_ARROW_UNCHECKED} -Dlog4j2.configurationFile={log} -Dcauseway.log.level={log_level}"
     chosen[_JAVA_OPTIONS] = f"{ours} {given.get(_JAVA_OPTIONS, '')}".rstrip()
     chosen[_EXECUTOR_JAVA_OPTIONS] = f"{_ARROW_UNCHECKED} {given.get(_EXECUTOR_JAVA_OPTIONS, '')}".rstrip()
     return chosen
