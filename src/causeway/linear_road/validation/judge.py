@@ -6,8 +6,9 @@ import json
 import random
 import time
 from collections import Counter, defaultdict
-from collections.abc import Sequence
-from contextlib import ExitStack
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -109,20 +110,19 @@ def validate(
     if speed is not None and not speed > 0:
         raise UserError(f"the speed of a run is above 0; got {speed}")
     started = time.monotonic()
-    with progress_bar("validating", 4, "steps") as bar, ExitStack() as kept:
-
-        def keep(table: DataFrame) -> DataFrame:
-            kept.callback(table.unpersist)
-            return table
-
+    # Tables that are used again are kept as rows, not as cached plans: Spark does not find a plan again that
+    # has Python in it, and would read the stream once more for every use.
+    with progress_bar("validating", 4, "steps") as bar, _beside() as beside:
         given = read_answers(spark, answers)
         scope = _scope(spark, workload, xways, sample)
         stream = read_stream(spark, workload)
-        replies = keep(match_replies(spark, stream, given.of_requests, scope.vehicles).persist())
+        # What the reports call for and what the requests do know nothing of each other: while Spark plans the
+        # one, or has a single task of it left, it works on the other.
+        quoting = beside.submit(quote_tolls, spark, scope.stream, reports=workload.counts.get("reports", 0))
+        replies = match_replies(spark, stream, given.of_requests, scope.vehicles).localCheckpoint()
         walked, tolls = _histories(spark, workload, replies)
-        keep(walked)
         bar.update(1)
-        quotes = quote_tolls(spark, scope.stream, reports=workload.counts.get("reports", 0))
+        quotes = quoting.result()
         bar.update(2)
         requests = compare_requests(spark, replies, quotes.charges, tolls, walked)
         told, quoted = given.of_vehicles, quotes.told
@@ -132,7 +132,7 @@ def validate(
             quoted = quoted.join(scope.vehicles, "VID", "left_semi")
         compared = compare_vehicles(spark, quoted, told, quotes.tasks)
         compared = compared.unionByName(requests, allowMissingColumns=True)
-        tally = keep(_tally(spark, compared, speed, from_minute).persist())
+        tally = _tally(spark, compared, speed, from_minute).localCheckpoint()
         results, malformed, unjudged = _results(tally)
         bar.update(3)
         failed = malformed or not all(result.passed for result in results)
@@ -161,6 +161,16 @@ def write_validation(validation: Validation, path: Path) -> None:
         write_json(path, validation.facts())
     except OSError as refused:
         raise UserError(f"{path} cannot be written: {refused.strerror}") from refused
+
+
+@contextmanager
+def _beside() -> Iterator[ThreadPoolExecutor]:
+    """A thread for what is done meanwhile; nobody waits for it where the rest has failed."""
+    thread = ThreadPoolExecutor(1)
+    try:
+        yield thread
+    finally:
+        thread.shutdown(wait=False)
 
 
 def _scope(
@@ -202,8 +212,7 @@ def _histories(spark: SparkSession, workload: Workload, replies: DataFrame) -> t
     tolls = tolls_of_days(spark, workload, daily, days)
     journeys = replies.where("Type = 4 AND due > 0")
     with segment_history_files(spark, workload, [row.XWay for row in asked if row.Type == 4]) as files:
-        walked = travel_times(journeys, files).persist()
-        walked.count()
+        walked = travel_times(journeys, files).localCheckpoint()
     return walked, tolls
 
 
