@@ -20,7 +20,6 @@ import argparse
 import json
 import os
 import platform
-import re
 import shlex
 import signal
 import statistics
@@ -37,10 +36,11 @@ from rich.table import Table
 
 from causeway.errors import CausewayError, UserError
 from causeway.java import ensure_java
+from causeway.machine import hardware
 from causeway.nexmark.generator.encoding import FileFormat
 from causeway.nexmark.processes import cpu_seconds
 from causeway.nexmark.queries import find_query
-from causeway.session import local_cores, spark_session
+from causeway.session import spark_session
 from nexmark_flink.check import compare
 from nexmark_flink.environment import flink_python, flink_variables
 from nexmark_flink.event_sets import EventSet, write_events
@@ -231,14 +231,9 @@ def print_profile(console: Console, outcome: Outcome) -> None:
 
 
 def machine() -> str:
-    """Cores and processor."""
-    try:
-        named = re.search(r"^model name\s*:\s*(.+)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
-    except OSError:
-        named = None
-    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
-    name = named[1] if named else platform.processor() or platform.machine()
-    return f"{local_cores()} cores, {name}, {memory:.0f} GiB"
+    """Cores, processor and memory."""
+    told = hardware()
+    return f"{told['cores']} cores, {told['processor']}, {told['memory_gib']:.0f} GiB"
 
 
 def run_benchmark(given: argparse.Namespace, queries: Sequence[str], scratch: Path, console: Console) -> None:

@@ -16,6 +16,8 @@ import pytest
 
 from causeway import __version__, cli, cli_shared
 from causeway.errors import CheckFailedError
+from causeway.nexmark.dataset import write_dataset
+from causeway.nexmark.generator.firehose import Firehose
 
 _COMMANDS = ["generate", "import", "inspect", "history", "prepare", "drive", "run", "validate", "rate"]
 _LINE = "0,{time},{vehicle},30,0,1,0,5,26400,-1,-1,-1,-1,-1,-1\n"
@@ -294,3 +296,56 @@ def test_ctrl_c_ends_a_spark_job_and_leaves_no_workload(tmp_path: Path) -> None:
     assert running.returncode == 130
     assert told == ("", "interrupted\n")
     assert list(out.iterdir()) == []
+
+
+@pytest.fixture
+def events(tmp_path: Path) -> Path:
+    folder = tmp_path / "events"
+    write_dataset(Firehose("paper", events=2_000, rate=0.2), folder, slice_events=1_000)
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["run", "--query", "q99"], "there is no query 'q99' in the modern model: q0, q1,"),
+        (["run", "--query", "five"], "there is no query 'five'"),
+        (["run", "--query", "Q9", "--model", "paper"], "there is no query 'Q9' in the paper model: q1,"),
+        (["run", "--source", "nowhere"], "nowhere is no folder"),
+        (["run", "--source", "."], "has no events: expected nexmark.json"),
+        (["run", "--source", "events", "--model", "modern"], "has events of the paper model, not the modern"),
+        (["run", "--duration", "10", "--warm-up", "10"], "leaves nothing of --duration 10"),
+        (["run", "--bid-streams", "3"], "--bid-streams is for --model paper"),
+        (["run", "--resume"], "has no run to resume"),
+        (["run", "--rules", "mine"], "'mine' is not one of 'ours', 'beam', 'flink'"),
+        (["run", "--rate", "0"], "--rate"),
+        (["generate", "--bid-streams", "3"], "--bid-streams is for --model paper"),
+        (["generate", "--rate", "-1"], "--rate takes a number of events per second"),
+        (["generate", "--events", "0"], "--events"),
+        (["generate", "--format", "csv"], "'csv' is not one of 'parquet', 'json', 'xml'"),
+    ],
+)
+def test_nexmark_tells_the_users_mistakes(
+    causeway: Causeway,
+    events: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    arguments: list[str],
+    told: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    ended = causeway("nexmark", *arguments, "--out", "new")
+    assert ended.code == 2
+    assert told in ended.err
+    assert not (tmp_path / "new").exists()
+
+
+@pytest.mark.parametrize("command", [["generate"], ["run"], ["run", "--source", "events"]])
+def test_nexmark_takes_no_folder_that_is_used(
+    causeway: Causeway, events: Path, monkeypatch: pytest.MonkeyPatch, command: list[str]
+) -> None:
+    monkeypatch.chdir(events.parent)
+    before = sorted(events.iterdir())
+    ended = causeway("nexmark", *command, "--out", "events")
+    assert (ended.code, sorted(events.iterdir())) == (2, before)
+    assert "events is not empty" in ended.err

@@ -29,7 +29,8 @@ from typing import Any, Final
 from causeway.errors import UserError
 from causeway.linear_road.encoder import AheadFile, Encoder
 from causeway.linear_road.spool import delivered_until
-from causeway.linear_road.workload import Workload, write_json
+from causeway.linear_road.workload import Workload
+from causeway.output_folder import write_json
 from causeway.progress import ProgressBar, progress_bar
 
 __all__ = ["DRIVE_FILE", "PROMISED_LATENESS_MS", "Delivery", "drive"]

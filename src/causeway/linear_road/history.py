@@ -31,7 +31,8 @@ from causeway.linear_road.expressway import EAST, SEGMENTS, WEST
 from causeway.linear_road.history_traffic import DAYS, MINUTES, segment_history, toll_history
 from causeway.linear_road.stream_frame import literal_path, read_stream
 from causeway.linear_road.tuples import TupleType
-from causeway.linear_road.workload import Workload, write_json
+from causeway.linear_road.workload import Workload
+from causeway.output_folder import write_json
 from causeway.progress import progress_bar
 
 if TYPE_CHECKING:

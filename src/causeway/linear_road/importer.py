@@ -22,7 +22,8 @@ from causeway.linear_road.expressway import WEST
 from causeway.linear_road.input_text import parse_block, read_blocks
 from causeway.linear_road.stream_files import StreamWriter, part_path
 from causeway.linear_road.tuples import INPUT_SCHEMA, TupleType
-from causeway.linear_road.workload import Workload, prepare_folder
+from causeway.linear_road.workload import Workload
+from causeway.output_folder import prepare_folder
 from causeway.progress import progress_bar
 
 __all__ = ["REJECTS_FILE", "import_files"]

@@ -20,7 +20,8 @@ from causeway.linear_road import inspection_questions as questions
 from causeway.linear_road.expectations import DENSE, SPARSE, Accident, Figure, Traffic, Verdict, judge
 from causeway.linear_road.inspection_questions import SINGLE, Mark
 from causeway.linear_road.stream_frame import read_stream
-from causeway.linear_road.workload import Workload, write_json
+from causeway.linear_road.workload import Workload
+from causeway.output_folder import write_json
 from causeway.progress import watched
 
 if TYPE_CHECKING:

@@ -24,7 +24,7 @@ from causeway.errors import UserError
 from causeway.linear_road.history_arrays import DailyTolls
 from causeway.linear_road.history_traffic import DAYS
 from causeway.linear_road.travel_time import I64, Toll, WeekdaySums, by_expressway, travel_times
-from causeway.linear_road.workload import write_json
+from causeway.output_folder import write_json
 
 __all__ = ["PreparedHistory", "save_daily_tolls", "save_weekday_sums"]
 

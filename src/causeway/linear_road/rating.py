@@ -17,9 +17,9 @@ from typing import Any, Final
 from causeway import __version__
 from causeway.errors import UserError
 from causeway.linear_road.command_process import run_command
-from causeway.linear_road.run_folder import hardware
 from causeway.linear_road.trial import Command, Protocol, Trial, hold_trial
-from causeway.linear_road.workload import prepare_folder, write_json
+from causeway.machine import hardware
+from causeway.output_folder import prepare_folder, write_json
 
 __all__ = ["RATING_FILE", "Protocol", "Rating", "largest_passing", "rate"]
 

@@ -25,10 +25,11 @@ from causeway.linear_road.pipeline.query import shards_for, start_query
 from causeway.linear_road.prepare import ensure_prepared, require_history
 from causeway.linear_road.prepared_history import PreparedHistory
 from causeway.linear_road.rules import RULES
-from causeway.linear_road.run_folder import RunFolder, hardware, versions
+from causeway.linear_road.run_folder import RunFolder
 from causeway.linear_road.spool import delivered_until, spool_file_name
 from causeway.linear_road.stream_reader import read_seconds
 from causeway.linear_road.workload import Workload
+from causeway.machine import hardware, versions
 from causeway.progress import ProgressBar, progress_bar
 from causeway.session import explain
 

@@ -11,22 +11,14 @@ RUN/spool/, RUN/checkpoint/   while it goes on: input not yet answered, and Spar
 from __future__ import annotations
 
 import json
-import os
-import platform
-import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from causeway import __version__
 from causeway.errors import UserError
-from causeway.linear_road.workload import refuse_used_folder, write_json
-from causeway.session import local_cores
+from causeway.output_folder import refuse_used_folder, write_json
 
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
-__all__ = ["RunFolder", "hardware", "versions"]
+__all__ = ["RunFolder"]
 
 
 @dataclass(frozen=True)
@@ -84,35 +76,3 @@ class RunFolder:
     def batch_notes(self) -> list[dict[str, Any]]:
         """What the sink noted of each batch, in their order."""
         return [json.loads(path.read_text()) for path in sorted(self.batches.glob("batch-*.json"))]
-
-
-def hardware() -> dict[str, Any]:
-    """The machine that this process is on."""
-    processor = platform.processor() or platform.machine()
-    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    try:
-        found = re.search(r"^model name\s*: (.*)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
-        processor = found[1] if found else processor
-    except OSError:
-        pass
-    return {
-        "processor": processor,
-        "cores": local_cores(),
-        "memory_gib": round(memory / 2**30, 1),
-        "system": platform.platform(),
-    }
-
-
-def versions(spark: SparkSession) -> dict[str, str]:
-    """What the answers were made with."""
-    import numpy
-    import pyarrow
-
-    return {
-        "causeway": __version__,
-        "python": platform.python_version(),
-        "pyspark": spark.version,
-        "java": str(spark.sparkContext._jvm.java.lang.System.getProperty("java.version")),  # type: ignore[union-attr]
-        "numpy": numpy.__version__,
-        "pyarrow": pyarrow.__version__,
-    }

@@ -10,7 +10,6 @@ if it must be. The folder appears whole: it is made under another name beside it
 
 from __future__ import annotations
 
-import json
 import math
 import shutil
 from collections.abc import Iterator
@@ -23,11 +22,11 @@ import pyarrow.parquet as pq
 
 from causeway import __version__
 from causeway.errors import UserError
-from causeway.linear_road.workload import refuse_used_folder, write_json
 from causeway.nexmark.generator.encoding import SUFFIXES, FileFormat, content_bytes, write_file
 from causeway.nexmark.generator.firehose import Firehose, ModelName
 from causeway.nexmark.generator.goods import categories
 from causeway.nexmark.model import MODELS
+from causeway.output_folder import load_facts, refuse_used_folder, write_json
 from causeway.progress import progress_bar, watched
 
 if TYPE_CHECKING:
@@ -110,20 +109,13 @@ class Dataset:
     def load(cls, folder: Path) -> Dataset:
         """Read a folder's facts; a folder that has none, or not all of its files, is the user's mistake."""
         path = folder / FILE
-        if not folder.is_dir():
-            raise UserError(f"{folder}: no such folder; make events with `causeway nexmark generate --out`")
-        try:
-            facts = json.loads(path.read_text())
-        except FileNotFoundError:
-            raise UserError(
-                f"{folder} has no {FILE}, so it has no generated events. "
-                "Make them with `causeway nexmark generate --out`."
-            ) from None
-        except (ValueError, OSError) as unreadable:
-            raise UserError(f"{path} cannot be read: {unreadable}") from unreadable
-        layout = facts.pop("layout", None) if isinstance(facts, dict) else None
-        if layout != _LAYOUT:
-            raise UserError(f"{path}: layout {layout} is not one that this version reads ({_LAYOUT})")
+        facts = load_facts(
+            path,
+            _LAYOUT,
+            absent="make events with `causeway nexmark generate --out`",
+            without=f"has no {FILE}, so it has no generated events. "
+            "Make them with `causeway nexmark generate --out`.",
+        )
         try:
             dataset = cls(folder=folder, **facts)
         except TypeError as wrong:

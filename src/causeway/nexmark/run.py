@@ -22,7 +22,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from causeway.errors import UserError
-from causeway.linear_road.workload import write_json
 from causeway.nexmark.answers import AnswerSink, batch_notes
 from causeway.nexmark.check import check_answers
 from causeway.nexmark.dataset import write_dataset
@@ -33,6 +32,7 @@ from causeway.nexmark.output_matching import output_matching
 from causeway.nexmark.processes import cpu_seconds
 from causeway.nexmark.queries import Input, Query
 from causeway.nexmark.slices import Slices
+from causeway.output_folder import write_json
 from causeway.progress import ProgressBar, progress_bar
 from causeway.session import explain
 

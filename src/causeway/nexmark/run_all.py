@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, Final, Literal, cast
 
 from causeway import __version__
 from causeway.errors import UserError
-from causeway.linear_road.run_folder import hardware, versions
-from causeway.linear_road.workload import refuse_used_folder, write_json
+from causeway.machine import hardware, versions
 from causeway.nexmark.generator.scale import scaled_firehose
 from causeway.nexmark.queries import Query, find_query, query_names
 from causeway.nexmark.run import Steady, run_query
 from causeway.nexmark.slices import Slices
+from causeway.output_folder import refuse_used_folder, write_json
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -26,7 +26,8 @@ from causeway.linear_road.simulator.traffic import simulate_minute
 from causeway.linear_road.simulator.vehicles import deal_vehicles
 from causeway.linear_road.stream_files import StreamWriter, part_path
 from causeway.linear_road.tuples import ABSENT, INPUT_SCHEMA, TupleType
-from causeway.linear_road.workload import StreamFormat, Workload, prepare_folder, refuse_used_folder
+from causeway.linear_road.workload import StreamFormat, Workload
+from causeway.output_folder import prepare_folder, refuse_used_folder
 from causeway.progress import progress_bar, watched
 
 if TYPE_CHECKING:

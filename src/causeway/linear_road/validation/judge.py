@@ -34,7 +34,8 @@ from causeway.linear_road.validation.result import (
 )
 from causeway.linear_road.validation.travel_time import travel_times
 from causeway.linear_road.validation.words import difference_words, malformed_words
-from causeway.linear_road.workload import Workload, write_json
+from causeway.linear_road.workload import Workload
+from causeway.output_folder import write_json
 from causeway.progress import progress_bar
 
 if TYPE_CHECKING:
