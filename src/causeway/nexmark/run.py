@@ -29,7 +29,7 @@ from causeway.nexmark.firehose_process import FirehoseClock, FirehoseProcess, be
 from causeway.nexmark.generator.firehose import Firehose
 from causeway.nexmark.measurements import latencies, throughput
 from causeway.nexmark.output_matching import output_matching
-from causeway.nexmark.processes import cpu_seconds
+from causeway.nexmark.processes import CpuMeter
 from causeway.nexmark.queries import Input, Query
 from causeway.nexmark.slices import Slices
 from causeway.output_folder import write_json
@@ -207,8 +207,8 @@ class _Watch:
         self._slices = slices
         self._waits = waits
         self._query = query
-        self._without = without
-        self.marks: list[tuple[float, int, float | None]] = [(time.time(), 0, cpu_seconds(without=without))]
+        self._cpu = CpuMeter(without)
+        self.marks: list[tuple[float, int, float | None]] = [(time.time(), 0, self._cpu.read())]
         """Time, slices answered, CPU seconds."""
 
     @staticmethod
@@ -224,9 +224,9 @@ class _Watch:
                 raise RuntimeError(explain(failure)) from failure
             if firehose is not None and (why := firehose.failure()) is not None:
                 raise UserError(f"the firehose failed: {why}")
-            answered = self._answered()
+            answered, spent = self._answered(), self._cpu.read()
             if answered > self.marks[-1][1]:
-                self.marks.append((time.time(), answered, cpu_seconds(without=self._without)))
+                self.marks.append((time.time(), answered, spent))
             total = self._slices.total
             bar.update(min(answered, total or answered))
             # One more than there are: the end is a slice of its own.
