@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from rich.box import SIMPLE
+from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
@@ -17,6 +18,8 @@ Facts = Mapping[str, Any]
 
 LATENCIES: Final = ("min", "mean", "p50", "p95", "p99", "max")
 _NONE: Final = "—"
+_MATCHING: Final = "Output Matching"
+_OF_TIME: Final = frozenset((*LATENCIES, _MATCHING))
 
 
 def figure_words(value: object) -> str:
@@ -52,7 +55,7 @@ def known_columns(queries: Sequence[Facts]) -> dict[str, Callable[[Facts], str]]
         "MB/s": lambda facts: figure_words(facts.get("megabytes_per_second")),
         "events/CPU s": lambda facts: figure_words(facts.get("events_per_cpu_second")),
         **{name: _latency(name) for name in LATENCIES},
-        "Output Matching": _matching,
+        _MATCHING: _matching,
     }
     return {
         heading: words
@@ -61,30 +64,35 @@ def known_columns(queries: Sequence[Facts]) -> dict[str, Callable[[Facts], str]]
     }
 
 
-def result_table(result: Facts) -> Table:
-    """The run for a terminal: a line for each query; latencies are in seconds."""
+def result_table(result: Facts) -> Group:
+    """The run for a terminal, a line for each query: rates and checks, and under them, in seconds, latencies.
+
+    They are two tables so that both fit into eighty columns.
+    """
     queries = [mapping(facts) for facts in result.get("queries") or []]
     columns = known_columns(queries)
-    table = Table(box=SIMPLE, pad_edge=False, caption_justify="left")
+    rates = {heading: words for heading, words in columns.items() if heading not in _OF_TIME}
+    times = {heading: words for heading, words in columns.items() if heading in _OF_TIME}
+    table = _table(queries, rates | {"check": _styled_check, "rejects": reject_words})
+    if not times:
+        return Group(table)
+    caption = "min to max: Tuple Latency in seconds. Warm-up is excluded from it and from Output Matching."
+    return Group(table, _table(queries, times), Text(caption, style="dim italic"))
+
+
+def _table(queries: Sequence[Facts], columns: Mapping[str, Callable[[Facts], str | Text]]) -> Table:
+    table = Table(box=SIMPLE, pad_edge=False)
     table.add_column("query")
     for heading in columns:
-        table.add_column(heading, justify="left" if heading == "Output Matching" else "right", no_wrap=True)
-    for heading in ("check", "rejects"):
-        table.add_column(heading, justify="right")
+        table.add_column(heading, justify="left" if heading == _MATCHING else "right", no_wrap=True)
     for facts in queries:
-        verdict, words = check_words(facts)
-        style = {"holds": "green", "out": "bold red", "none": "dim"}[verdict]
-        table.add_row(
-            str(facts.get("query", "?")),
-            *(column(facts) for column in columns.values()),
-            Text(words, style=style),
-            reject_words(facts),
-        )
-    if "p50" in columns:
-        table.caption = (
-            "min to max: Tuple Latency in seconds. Warm-up is excluded from it and from Output Matching."
-        )
+        table.add_row(str(facts.get("query", "?")), *(words(facts) for words in columns.values()))
     return table
+
+
+def _styled_check(facts: Facts) -> Text:
+    verdict, words = check_words(facts)
+    return Text(words, style={"holds": "green", "out": "bold red", "none": "dim"}[verdict])
 
 
 def _latency(name: str) -> Callable[[Facts], str]:
