@@ -26,6 +26,16 @@ def test_what_is_no_setting_is_told(pair: str) -> None:
         session.parse_settings([pair])
 
 
+def test_the_users_collector_is_the_only_one() -> None:
+    options = "spark.driver.defaultJavaOptions"
+    assert "-XX:+UseParallelGC" in session._all_settings("local[2]", {}, "OFF")[options]
+    assert "-XX:+UseParallelGC" not in session._all_settings("spark://host:7077", {}, "OFF")[options]
+    for name in (options, "spark.driver.extraJavaOptions"):
+        chosen = session._all_settings("local[2]", {name: "-Dx=1 -XX:+UseG1GC"}, "OFF")
+        assert "-XX:+UseParallelGC" not in chosen[options]
+        assert chosen[name].endswith("-Dx=1 -XX:+UseG1GC")
+
+
 @pytest.mark.parametrize(
     "master",
     ["local", "local[*]", "local[2]", "local[4, 2]", "local-cluster[2,1,1024]", "k8s://https://host:443"],

@@ -35,6 +35,9 @@ linear_road = typer.Typer(
     rich_markup_mode=None,
 )
 
+Minutes = Annotated[
+    int, typer.Option(help="Minutes to simulate; the benchmark takes 180.", metavar="N", min=1)
+]
 OutFolder = Annotated[Path, typer.Option(help="Folder for the workload, new or empty.", metavar="DIR")]
 WorkloadFolder = Annotated[
     Path,
@@ -66,9 +69,7 @@ def generate(
             help="The number of expressways: 0.5, 1, 1.5, 2, …", metavar="L", callback=_halves_of_expressways
         ),
     ] = 1,
-    minutes: Annotated[
-        int, typer.Option(help="Minutes to simulate; the benchmark takes 180.", metavar="N", min=1)
-    ] = 180,
+    minutes: Minutes = 180,
     seed: Annotated[int, typer.Option(help="The same seed gives the same traffic.", metavar="N", min=0)] = 1,
     stream_format: Annotated[
         Format, typer.Option("--format", help="Parquet, or a flat file per expressway as in the paper.")
@@ -401,9 +402,7 @@ def rate(
             show_default=False,
         ),
     ] = None,
-    minutes: Annotated[
-        int, typer.Option(help="Minutes to simulate; the benchmark takes 180.", metavar="N", min=1)
-    ] = 180,
+    minutes: Minutes = 180,
     speed: Annotated[
         float, typer.Option(help="Simulated seconds that pass in one second.", metavar="K")
     ] = 1.0,

@@ -51,6 +51,7 @@ _EXECUTOR_JAVA_OPTIONS = "spark.executor.defaultJavaOptions"
 _ARROW_UNCHECKED = "-Darrow.enable_unsafe_memory_access=true -Darrow.enable_null_check_for_get=false"
 # Java's default collector works beside the program, on cores that are busy, and takes longer by its barriers.
 _COLLECTOR = "-XX:+UseParallelGC"
+_ANY_COLLECTOR = re.compile(r"-XX:\+Use\w+GC\b")
 
 _MASTERS = re.compile(
     r"local(\[(\*|[1-9]\d*)(\s*,\s*[1-9]\d*)?\])?"
@@ -194,7 +195,10 @@ def _all_settings(master: str, given: Mapping[str, str], log_level: str) -> dict
         chosen |= _EMBEDDED
         chosen["spark.sql.shuffle.partitions"] = str(max(2, local_cores()))
     chosen |= given
-    collector = f"{_COLLECTOR} " if master.startswith("local") else ""
+    users = " ".join(given.get(name, "") for name in (_JAVA_OPTIONS, "spark.driver.extraJavaOptions"))
+    # Java refuses to start with two collectors.
+    ours_to_choose = master.startswith("local") and not _ANY_COLLECTOR.search(users)
+    collector = f"{_COLLECTOR} " if ours_to_choose else ""
     ours = f"{collector}{_ARROW_UNCHECKED} -Dlog4j2.configurationFile={log} -Dcauseway.log.level={log_level}"
     chosen[_JAVA_OPTIONS] = f"{ours} {given.get(_JAVA_OPTIONS, '')}".rstrip()
     chosen[_EXECUTOR_JAVA_OPTIONS] = f"{_ARROW_UNCHECKED} {given.get(_EXECUTOR_JAVA_OPTIONS, '')}".rstrip()
