@@ -11,7 +11,8 @@ Spark's `noop` takes the answers. Watermarks are 4 s behind on both sides. Flink
 Every run is a process of its own that answers the query over a smaller set first, three times, so that Java
 is warm. Time is from the statement to the end of the job, all windows told, with the planning of the query.
 CPU time is that of the process and all below it, from the statement on. The sides take turns; medians count.
-`--check` compares Flink's answers with our batch statements instead.
+`--check` compares Flink's answers with our batch statements instead, and does so for the queries up to q22:
+but for q12, which goes by the clock, and q13, whose table Flink would look up in a service.
 """
 
 from __future__ import annotations
@@ -50,6 +51,7 @@ _HERE: Final = Path(__file__).resolve().parent
 _CORES: Final = 2
 _QUERIES: Final = tuple(f"q{number}" for number in range(9))
 _OURS_ALONE: Final = ("q6",)
+_CHECKED: Final = tuple(f"q{number}" for number in range(23) if number not in (6, 12, 13))
 _BATCH_EVENTS: Final = 2_000_000
 _CHECK_EVENTS: Final = 200_000
 _EVENTS: Final = 5_000_000
@@ -322,31 +324,29 @@ def _sides(given: argparse.Namespace, scratch: Path) -> dict[str, Side]:
 
 def run_check(given: argparse.Namespace, queries: Sequence[str], scratch: Path, console: Console) -> bool:
     """Whether Flink's answers are ours, query by query."""
-    asked = [name for name in queries if name not in _OURS_ALONE]
     flink = _sides(given, scratch)["flink"]
-    events = write_events(
-        scratch / "events", given.events, ("person", "auction", "bid"), given.format, _CORES
-    )
+    # One reader: which of two equal bids arrived first (q18, q19) is the same for both.
+    events = write_events(scratch / "events", given.events, ("person", "auction", "bid"), given.format, 1)
     (scratch / "answers").mkdir()
     settings = {
         "task": "answer",
-        "queries": asked,
+        "queries": queries,
         "folder": str(events.lanes),
         "format": given.format,
-        "cores": _CORES,
+        "cores": 1,
         "out": str(scratch / "answers"),
     }
     errors = scratch / "errors.txt"
     process = flink.start(settings, errors)
     try:
-        for _ in asked:
+        for _ in queries:
             print(f"{_next(process, errors)['query']} answered by Flink", file=sys.stderr)
         process.wait(60)
     finally:
         _end(process)
     equal = True
     with spark_session("nexmark vs flink", master=f"local[{_CORES}]") as spark:
-        for name in asked:
+        for name in queries:
             found = compare(spark, events.folder, name, scratch / "answers" / f"{name}.jsonl")
             equal = equal and found.equal
             missing, extra = found.missing.total(), found.extra.total()
@@ -365,7 +365,7 @@ def main() -> int:
         type=int,
         help=f"that a query finds in its streams, about ({_EVENTS:,}; {_CHECK_EVENTS:,} with --check)",
     )
-    arguments.add_argument("--queries", default=",".join(_QUERIES), help="as in q0,q5")
+    arguments.add_argument("--queries", help="as in q0,q5 (all that there are)")
     arguments.add_argument("--rounds", type=int, default=3)
     arguments.add_argument("--format", choices=_FORMATS, default="json", help="of the files (json)")
     arguments.add_argument("--check", action="store_true", help="compare the answers, measure nothing")
@@ -380,9 +380,11 @@ def main() -> int:
         given.events = _CHECK_EVENTS if given.check else _EVENTS
     console = Console(width=None if sys.stdout.isatty() else 160)
     try:
-        queries = [find_query("modern", name).name for name in given.queries.split(",")]
-        if unknown := [name for name in queries if name not in _QUERIES]:
-            raise UserError(f"--queries: {', '.join(unknown)} is not among {', '.join(_QUERIES)}")
+        known = _CHECKED if given.check else _QUERIES
+        names = given.queries.split(",") if given.queries else known
+        queries = [find_query("modern", name).name for name in names]
+        if unknown := [name for name in queries if name not in known]:
+            raise UserError(f"--queries: {', '.join(unknown)} is not among {', '.join(known)}")
         # What is asked to end takes its processes and files along.
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
         # On a machine with more cores, Java and Python on either side are to see two.

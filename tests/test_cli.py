@@ -236,7 +236,7 @@ def test_drive_is_light(workload: Path, tmp_path: Path) -> None:
         [sys.executable, "-c", program, "linear-road", "drive", workload, "--to", tmp_path / "spool"],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=180,
         check=False,
     )
     assert ran.stderr == ""
@@ -289,7 +289,7 @@ def test_ctrl_c_ends_a_spark_job_and_leaves_no_workload(tmp_path: Path) -> None:
             time.sleep(0.1)
         # A terminal sends the signal to every process of the group, Spark's workers too.
         os.killpg(running.pid, signal.SIGINT)
-        told = running.communicate(timeout=20)
+        told = running.communicate(timeout=60)
     finally:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(running.pid, signal.SIGKILL)
