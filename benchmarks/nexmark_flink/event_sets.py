@@ -56,14 +56,20 @@ class EventSet:
 
 
 def write_events(
-    folder: Path, events: int, streams: Sequence[str], file_format: FileFormat, lanes: int
+    folder: Path,
+    events: int,
+    streams: Sequence[str],
+    file_format: FileFormat,
+    lanes: int,
+    **settings: float,
 ) -> EventSet:
     """About `events` events of these streams; the other streams' are made as well, but not written.
 
-    A slice has 100,000 of those that are written, and a small set ten slices at least.
+    A slice has 100,000 of those that are written, and a small set ten slices at least. `settings` are the
+    firehose's.
     """
     share = sum(_SHARES[stream] for stream in streams)
-    firehose = scaled_firehose("modern", events=round(events / share))
+    firehose = scaled_firehose("modern", events=round(events / share), **settings)
     slice_events = max(1, min(round(_SLICE_EVENTS / share), firehose.events // _FEWEST_SLICES))
     ranges = slice_ranges(firehose.events, slice_events)
     for stream in streams:
@@ -86,7 +92,7 @@ def write_events(
         "model": "modern",
         "slices": len(ranges),
         "slice_events": slice_events,
-        "disorder": 0.0,
+        "disorder": firehose.disorder,
         "format": file_format,
         "counts": counts,
     }
