@@ -61,15 +61,17 @@ def write_events(
     streams: Sequence[str],
     file_format: FileFormat,
     lanes: int,
-    **settings: float,
+    *,
+    rate: float | None = None,
+    disorder: float = 0.0,
 ) -> EventSet:
     """About `events` events of these streams; the other streams' are made as well, but not written.
 
-    A slice has 100,000 of those that are written, and a small set ten slices at least. `settings` are the
-    firehose's.
+    A slice has 100,000 of those that are written, and a small set ten slices at least.
+    `rate` and `disorder` are the firehose's.
     """
     share = sum(_SHARES[stream] for stream in streams)
-    firehose = scaled_firehose("modern", events=round(events / share), **settings)
+    firehose = scaled_firehose("modern", events=round(events / share), rate=rate, disorder=disorder)
     slice_events = max(1, min(round(_SLICE_EVENTS / share), firehose.events // _FEWEST_SLICES))
     ranges = slice_ranges(firehose.events, slice_events)
     for stream in streams:
