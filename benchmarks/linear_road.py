@@ -1,15 +1,16 @@
 """Where the time of a batch goes, next to the floor: the same kernel over the same arrays without Spark.
 
-    python benchmarks/linear_road.py [WORKLOAD RUN]
+    python benchmarks/linear_road.py [WORKLOAD RUN] [--no-floor]
 
-RUN is one of WORKLOAD at any speed; without them, those that `make run` makes. The batches of real time are
-looked at (all but the first ten of a run at `--speed max`), and the floor answers the same batches again.
+RUN is one of WORKLOAD at any speed; without them, those that `make run` makes. The last 300 batches of real
+time are looked at (all but the first ten of a run at `--speed max`), and the floor answers the same batches
+again, for which it must answer all that came before them: `--no-floor` saves the wait where L is large.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
-import sys
 import time
 from collections import defaultdict
 from pathlib import Path
@@ -29,6 +30,12 @@ from causeway.linear_road.stream_reader import read_seconds
 from causeway.linear_road.workload import Workload
 
 _MOST_BATCHES = 300
+_IN_TASKS = {
+    "source: read and deal to shards": "reading",
+    "transfer: unpack in Python": "unpacking",
+    "kernel and history": "kernel",
+    "state store": "state",
+}
 
 
 class _Cells(dict[str, bytes]):
@@ -88,9 +95,12 @@ def _answer(
 
 def main() -> None:
     """Print the table."""
-    given = sys.argv[1:] or ["demo/workload", "demo/run"]
-    workload, folder = Workload.load(Path(given[0])), Path(given[1])
-    run = json.loads((folder / "run.json").read_text())
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    arguments.add_argument("workload", nargs="?", type=Path, default=Path("demo/workload"))
+    arguments.add_argument("run", nargs="?", type=Path, default=Path("demo/run"))
+    arguments.add_argument("--no-floor", action="store_true", help="look at the run alone")
+    given = arguments.parse_args()
+    run = json.loads((given.run / "run.json").read_text())
     batches = [batch for batch in run["batches"] if batch["first_second"] >= 60 * run["from_minute"]]
     batches = (batches if run["speed"] else batches[10:] or batches)[-_MOST_BATCHES:]
     count, tuples = len(batches), sum(batch["tuples"] for batch in batches)
@@ -100,15 +110,9 @@ def main() -> None:
     table = Table(title=f"{count:,} batches of {tuples / count:,.0f} tuples, {total / count:.3f} s each")
     for name in ("", "ms a batch", "s per million tuples", "floor"):
         table.add_column(name, justify="left" if not name else "right")
-    lowest = floor(workload, run, batches)
-    rows = {
-        "source: read and deal to shards": ("reading", 0.0),
-        "transfer: unpack in Python": ("unpacking", 0.0),
-        "kernel and history": ("kernel", 0.0),
-        "state store": ("state", 0.0),
-    }
+    lowest = {} if given.no_floor else floor(Workload.load(given.workload), run, batches)
     in_tasks = 0.0
-    for title, (name, _) in rows.items():
+    for title, name in _IN_TASKS.items():
         seconds = sum(batch["spent"][name] for batch in batches)
         in_tasks += seconds
         below = f"{lowest[name]:.3f}" if name in lowest else ""
@@ -119,12 +123,12 @@ def main() -> None:
         ("fixed cost of a batch: planning, logs, commits", total - tasks - sink),
         ("whole batch", total),
     ):
-        below = f"{sum(lowest.values()):.3f}" if title == "whole batch" else ""
+        below = f"{sum(lowest.values()):.3f}" if lowest and title == "whole batch" else ""
         table.add_row(title, f"{1000 * seconds / count:.1f}", f"{seconds / tuples * 1e6:.3f}", below)
     Console().print(table)
     print(f"¹ summed over tasks, which run side by side: {1000 * in_tasks / count:.0f} ms of work a batch")
     print(f"run: L = {run['expressways']:g}, speed {run['speed'] or 'max'}, {run['hardware']['processor']}, ")
-    print(f"{run['hardware']['cores']} cores; the floor is one core")
+    print(f"{run['hardware']['cores']} cores" + ("; the floor is one core" if lowest else ""))
 
 
 if __name__ == "__main__":
