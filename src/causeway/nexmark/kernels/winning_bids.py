@@ -40,16 +40,20 @@ class WinningBids(Kernel):
     """What is needed of an auction: our name, and the stream's."""
     bid_columns: ClassVar[Mapping[str, str]]
 
-    def __init__(self, reserve: bool = True, until: str = "before", in_turn: bool = False) -> None:
-        """The rule: whether the reserve must be met, and when a bid is too late.
+    def __init__(
+        self, reserve: bool = True, until: str = "before", in_turn: bool = False, equals: str = "bidder"
+    ) -> None:
+        """The rule: whether the reserve must be met, when a bid is too late, and which of equal bids wins.
 
         It comes before the moment of closing (`until` is "before"), or at the latest "at" it. With `in_turn`,
         which is Beam's simulator's, it counts as long as the auction or bid just before it, in the order of
-        time, came before the closing; and it may come before the opening.
+        time, came before the closing; and it may come before the opening. Of the same price and time, the
+        bid of the lower "bidder" wins, or the first by "arrival".
         """
         self._reserve = reserve
         self._last = 0 if until == "before" else 1
         self._in_turn = in_turn
+        self._best_first = (("price", -1), ("time", 1), *_EQUALS[equals])
 
     @property
     def dealt_by(self) -> Mapping[str, str] | None:
@@ -83,8 +87,7 @@ class WinningBids(Kernel):
             price, top = longs(bids, "price")[good], np.full(len(ids), -(1 << 62))
             np.maximum.at(top, at[good], price)
             best = together(best, bids.take(good[price == top[at[good]]]))
-            order_of = _BEST_IN_TURN if self._in_turn else _BEST_FIRST
-            best = None if best is None else best_of_each(best, ("auction",), order_of)
+            best = None if best is None else best_of_each(best, ("auction",), self._best_first)
         closed = self.closed(auctions, given, watermark, state)
         if best is None or not best.num_rows:
             answers = None
@@ -143,9 +146,8 @@ class WinningBids(Kernel):
         state.set_aside("bid", bids.take(np.flatnonzero(too_late)))
 
 
-_BEST_FIRST = (("price", -1), ("time", 1), ("bidder", 1), (ARRIVAL, 1))
-"""The highest, the earliest of equals; what is left is for the sake of one answer."""
-_BEST_IN_TURN = (("price", -1), ("time", 1), (ARRIVAL, 1))
+_EQUALS = {"bidder": (("bidder", 1), (ARRIVAL, 1)), "arrival": ((ARRIVAL, 1),)}
+"""For the sake of one answer."""
 
 
 def _renamed(table: pa.Table | None, names: Mapping[str, str]) -> pa.Table | None:

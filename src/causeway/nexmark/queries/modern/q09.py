@@ -48,8 +48,8 @@ class AuctionsWithWinner(WinningBids):
 KERNEL = AuctionsWithWinner
 RULES = {
     "ours": {},
-    "beam": {"in_turn": True},
-    "flink": {"reserve": False, "until": "at"},
+    "beam": {"in_turn": True, "equals": "arrival"},
+    "flink": {"reserve": False, "until": "at", "equals": "arrival"},
 }
 FINAL = dict.fromkeys(
     RULES,
