@@ -147,7 +147,7 @@ class WinningBids(Kernel):
 
 
 _EQUALS = {"bidder": (("bidder", 1), (ARRIVAL, 1)), "arrival": ((ARRIVAL, 1),)}
-"""For the sake of one answer."""
+"""How bids of the same price and time are told apart, so that there is one answer."""
 
 
 def _renamed(table: pa.Table | None, names: Mapping[str, str]) -> pa.Table | None:
