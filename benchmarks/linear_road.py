@@ -20,14 +20,14 @@ import pyarrow as pa
 from rich.console import Console
 from rich.table import Table
 
-from causeway.linear_road.pipeline.cells import pack, unpack
+from causeway.linear_road.history.prepare import prepared_folder
+from causeway.linear_road.history.prepared import PreparedHistory
+from causeway.linear_road.model.rules import RULES
 from causeway.linear_road.pipeline.shard import Shard
 from causeway.linear_road.pipeline.tuples_by_shard import deal
-from causeway.linear_road.prepare import prepared_folder
-from causeway.linear_road.prepared_history import PreparedHistory
-from causeway.linear_road.rules import RULES
-from causeway.linear_road.stream_reader import read_seconds
-from causeway.linear_road.workload import Workload
+from causeway.linear_road.workload.stream_reader import read_seconds
+from causeway.linear_road.workload.workload import Workload
+from causeway.streaming.cells import pack, unpack
 
 _MOST_BATCHES = 300
 _IN_TASKS = {

@@ -27,9 +27,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from causeway.linear_road.driver import Delivery, drive
-from causeway.linear_road.tuples import ABSENT, INPUT_SCHEMA
-from causeway.linear_road.workload import Workload
+from causeway.linear_road.driver.deliver import Delivery, drive
+from causeway.linear_road.model.tuples import ABSENT, INPUT_SCHEMA
+from causeway.linear_road.workload.workload import Workload
 
 
 @dataclass(frozen=True)

@@ -19,12 +19,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
 
-from causeway.linear_road.expressway import SEGMENTS
-from causeway.linear_road.history import generate_history
-from causeway.linear_road.history_traffic import DAYS, MINUTES
-from causeway.linear_road.tuples import INPUT_COLUMNS, INPUT_SCHEMA
-from causeway.linear_road.workload import Workload
-from causeway.session import spark_session
+from causeway.linear_road.history.generate import generate_history
+from causeway.linear_road.history.past_traffic import DAYS, MINUTES
+from causeway.linear_road.model.expressway import SEGMENTS
+from causeway.linear_road.model.tuples import INPUT_COLUMNS, INPUT_SCHEMA
+from causeway.linear_road.workload.workload import Workload
+from causeway.spark.session import spark_session
 
 
 def synthetic_workload(folder: Path, vehicles: int, expressways: int) -> Workload:

@@ -19,11 +19,11 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from causeway.linear_road.expressway import SEGMENTS
-from causeway.linear_road.history_arrays import DailyTolls
-from causeway.linear_road.history_traffic import DAYS, MINUTES
-from causeway.linear_road.prepared_history import PreparedHistory, save_daily_tolls, save_weekday_sums
-from causeway.linear_road.travel_time import LAV, WEEKDAY_SUMS_SHAPE, WEEKDAYS
+from causeway.linear_road.history.arrays import DailyTolls
+from causeway.linear_road.history.past_traffic import DAYS, MINUTES
+from causeway.linear_road.history.prepared import PreparedHistory, save_daily_tolls, save_weekday_sums
+from causeway.linear_road.history.travel_time import LAV, WEEKDAY_SUMS_SHAPE, WEEKDAYS
+from causeway.linear_road.model.expressway import SEGMENTS
 
 I32 = npt.NDArray[np.int32]
 

@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 from rich.console import Console
 from rich.table import Table
 
-from causeway.linear_road.expressway import EAST, WEST
+from causeway.linear_road.model.expressway import EAST, WEST
 from causeway.linear_road.simulator.demand import draw_accidents, draw_trips
 from causeway.linear_road.simulator.generate import simulate_direction, write_expressway
 from causeway.linear_road.simulator.recording import Direction, Recording

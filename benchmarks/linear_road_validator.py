@@ -17,11 +17,11 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
-from causeway.linear_road.stream_frame import read_stream
 from causeway.linear_road.validation import given_answers, validate
 from causeway.linear_road.validation.answers import read_answers
-from causeway.linear_road.workload import Workload
-from causeway.session import local_cores, spark_session
+from causeway.linear_road.workload.stream_frame import read_stream
+from causeway.linear_road.workload.workload import Workload
+from causeway.spark.session import local_cores, spark_session
 
 REPORT = ("VID", "Time", "Spd", "XWay", "Lane", "Dir", "Seg", "Pos")
 

@@ -20,11 +20,11 @@ import pyarrow as pa
 from rich.console import Console
 from rich.table import Table
 
-from causeway.nexmark.dataset import Dataset, default_slice_events, slice_ranges, write_dataset
+from causeway.nexmark.events.dataset import Dataset, default_slice_events, slice_ranges, write_dataset
 from causeway.nexmark.generator.encoding import FileFormat, write_file
 from causeway.nexmark.generator.firehose import Firehose, ModelName
 from causeway.nexmark.generator.scale import ScaleName, scaled_firehose
-from causeway.session import local_cores, spark_session
+from causeway.spark.session import local_cores, spark_session
 
 _SLICE: Final = 100_000
 _CASES: Final[tuple[tuple[ModelName, ScaleName], ...]] = (

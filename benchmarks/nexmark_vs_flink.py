@@ -35,13 +35,13 @@ from typing import Any, Final, get_args
 from rich.console import Console
 from rich.table import Table
 
-from causeway.errors import CausewayError, UserError
-from causeway.java import ensure_java
-from causeway.machine import hardware
 from causeway.nexmark.generator.encoding import FileFormat
-from causeway.nexmark.processes import cpu_seconds
 from causeway.nexmark.queries import find_query
-from causeway.session import spark_session
+from causeway.runtime.cpu_time import cpu_seconds
+from causeway.runtime.errors import CausewayError, UserError
+from causeway.runtime.machine import hardware
+from causeway.spark.java import ensure_java
+from causeway.spark.session import spark_session
 from nexmark_flink.check import compare
 from nexmark_flink.environment import flink_python, flink_variables
 from nexmark_flink.event_sets import EventSet, write_events

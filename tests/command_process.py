@@ -28,9 +28,9 @@ def end_with_the_tests(parent=os.getppid()):
     os.killpg(0, signal.SIGKILL)
 
 threading.Thread(target=end_with_the_tests, daemon=True).start()
-from causeway.linear_road import run
+from causeway.linear_road.runner import run
 run._WARM_UP_BATCHES = 1
-from causeway.cli import main
+from causeway.cli.main import main
 main()
 """
 _MARK: Final = "CAUSEWAY_TEST_RUN"

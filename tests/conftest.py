@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import settings
 
-from causeway.session import spark_session
+from causeway.spark.session import spark_session
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

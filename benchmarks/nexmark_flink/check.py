@@ -7,8 +7,8 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from causeway.nexmark.batch import batch_answer
-from causeway.nexmark.check import register_tables
+from causeway.nexmark.judge.batch import batch_answer
+from causeway.nexmark.judge.check import register_tables
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

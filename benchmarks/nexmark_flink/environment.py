@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from causeway.cache import user_cache
-from causeway.errors import UserError
-from causeway.java import ensure_java
+from causeway.runtime.cache import user_cache
+from causeway.runtime.errors import UserError
+from causeway.spark.java import ensure_java
 
 __all__ = ["flink_python", "flink_variables"]
 

@@ -21,7 +21,7 @@ from typing import Final
 
 import pyarrow.parquet as pq
 
-from causeway.nexmark.dataset import FILE, slice_ranges
+from causeway.nexmark.events.dataset import FILE, slice_ranges
 from causeway.nexmark.generator.encoding import SUFFIXES, FileFormat, write_file
 from causeway.nexmark.generator.firehose import Firehose
 from causeway.nexmark.generator.scale import scaled_firehose

@@ -13,11 +13,11 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from causeway.nexmark.answers import discard
+from causeway.nexmark.events.slices import Slices
 from causeway.nexmark.queries import Query, find_query
-from causeway.nexmark.run import answering
-from causeway.nexmark.slices import Slices
-from causeway.session import spark_session
+from causeway.nexmark.runner.answers import discard
+from causeway.nexmark.runner.query_run import answering
+from causeway.spark.session import spark_session
 from nexmark_flink.handshake import tell, wait_for_start
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from plotly.offline import get_plotlyjs
 
-from causeway.errors import UserError
+from causeway.runtime.errors import UserError
 
 __all__ = [
     "PLOT_CONFIG",

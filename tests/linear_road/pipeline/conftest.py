@@ -12,8 +12,8 @@ import pytest
 from tests.linear_road.pipeline.random_workload import Answer, expected_of, make_random_workload
 from tests.linear_road.spark_settings import settings_kept
 
-from causeway.linear_road.run import RunSettings, begin_run, run
-from causeway.linear_road.workload import Workload
+from causeway.linear_road.runner.run import RunSettings, begin_run, run
+from causeway.linear_road.workload.workload import Workload
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -27,7 +27,7 @@ from tests.linear_road.validation.made_workload import (
     write_workload,
 )
 
-from causeway.linear_road.workload import Workload
+from causeway.linear_road.workload.workload import Workload
 
 __all__ = ["Answer", "answers_of", "expected_of", "make_random_workload"]
 

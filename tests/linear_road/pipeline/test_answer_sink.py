@@ -14,14 +14,14 @@ import pytest
 from tests.linear_road.pipeline.tuple_tables import table
 from tests.linear_road.random_traffic import make_traffic
 
-from causeway.linear_road.answers_file import ANSWER_SCHEMA, collect_answers
-from causeway.linear_road.clock import SimulatedClock
+from causeway.linear_road.driver.clock import SimulatedClock
+from causeway.linear_road.history.prepared import PreparedHistory
+from causeway.linear_road.model.rules import RULES
 from causeway.linear_road.pipeline.answer_sink import AnswerSink, answer_table
-from causeway.linear_road.pipeline.cells import Arrays, pack
 from causeway.linear_road.pipeline.shard import Shard
 from causeway.linear_road.pipeline.tuples_by_shard import deal
-from causeway.linear_road.prepared_history import PreparedHistory
-from causeway.linear_road.rules import RULES
+from causeway.linear_road.runner.answers_file import ANSWER_SCHEMA, collect_answers
+from causeway.streaming.cells import Arrays, pack
 
 SEED = 34
 """Of traffic with tolls, alerts and balance requests on two expressways."""

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from causeway.linear_road.pipeline.cells import Arrays, pack, unpack
+from causeway.linear_road.model.rules import RULES
 from causeway.linear_road.pipeline.segments import NO_ACCIDENT, STOP, Segments, accident_cells, stops_of
 from causeway.linear_road.pipeline.traffic import SCALE
-from causeway.linear_road.rules import RULES
+from causeway.streaming.cells import Arrays, pack, unpack
 
 RULES_2004 = RULES["vldb2004"]
 EAST, WEST = 0, 1

@@ -14,11 +14,11 @@ from tests.linear_road.literal_reading import Expected, expected_answers
 from tests.linear_road.pipeline.tuple_tables import table
 from tests.linear_road.random_traffic import InputTuple, make_traffic, segment_history, toll_history, traffic
 
-from causeway.linear_road.pipeline.cells import Arrays, pack, unpack
+from causeway.linear_road.history.prepared import PreparedHistory
+from causeway.linear_road.model.rules import RULES
 from causeway.linear_road.pipeline.shard import Shard
 from causeway.linear_road.pipeline.tuples_by_shard import deal
-from causeway.linear_road.prepared_history import PreparedHistory
-from causeway.linear_road.rules import RULES
+from causeway.streaming.cells import Arrays, pack, unpack
 
 NO_HISTORY = PreparedHistory(Path("/nowhere"), "none")
 

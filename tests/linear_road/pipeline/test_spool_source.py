@@ -13,10 +13,10 @@ from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxBytes
 from tests.linear_road.pipeline.tuple_tables import table
 from tests.linear_road.random_traffic import InputTuple, make_traffic
 
-from causeway.linear_road.pipeline.cells import concatenate, unpack
+from causeway.linear_road.driver.spool import spool_file_name, spool_files
 from causeway.linear_road.pipeline.spool_source import SPOOL_DDL, SpoolSource
 from causeway.linear_road.pipeline.tuples_by_shard import deal
-from causeway.linear_road.spool import spool_file_name, spool_files
+from causeway.streaming.cells import concatenate, unpack
 
 KEYS = [3, 8]
 NO_LIMIT = ReadMaxBytes(1 << 40)

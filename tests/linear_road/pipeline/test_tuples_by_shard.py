@@ -11,9 +11,9 @@ from tests.linear_road.literal_reading import Tuple
 from tests.linear_road.pipeline.tuple_tables import table
 from tests.linear_road.random_traffic import InputTuple, make_traffic, traffic
 
-from causeway.linear_road.pipeline.cells import Arrays
+from causeway.linear_road.model.tuples import INPUT_COLUMNS
 from causeway.linear_road.pipeline.tuples_by_shard import REPORT_FIELDS, deal
-from causeway.linear_road.tuples import INPUT_COLUMNS
+from causeway.streaming.cells import Arrays
 
 ASKED = {
     2: ("balance", ("Time", "VID", "QID")),

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pyarrow as pa
 
-from causeway.linear_road.tuples import INPUT_COLUMNS, INPUT_SCHEMA
+from causeway.linear_road.model.tuples import INPUT_COLUMNS, INPUT_SCHEMA
 
 __all__ = ["table"]
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from causeway.linear_road.expressway import EAST, SEGMENTS, WEST
+from causeway.linear_road.model.expressway import EAST, SEGMENTS, WEST
 from causeway.linear_road.simulator.demand import departures_per_second, draw_accidents, draw_trips
 
 seeds = st.integers(0, 2**31)

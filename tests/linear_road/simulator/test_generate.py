@@ -12,12 +12,12 @@ import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 import pytest
 
-from causeway.errors import UserError
+from causeway.linear_road.model.tuples import INPUT_COLUMNS, INPUT_SCHEMA
 from causeway.linear_road.simulator import generate as stages
 from causeway.linear_road.simulator.generate import generate
 from causeway.linear_road.simulator.recording import Direction, Recording
-from causeway.linear_road.tuples import INPUT_COLUMNS, INPUT_SCHEMA
-from causeway.linear_road.workload import Workload
+from causeway.linear_road.workload.workload import Workload
+from causeway.runtime.errors import UserError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

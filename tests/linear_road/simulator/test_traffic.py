@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from causeway.linear_road.expressway import EAST, WEST
+from causeway.linear_road.model.expressway import EAST, WEST
 from causeway.linear_road.simulator.car_following import VEHICLE_LENGTH, following_speed, safe_speed
 from causeway.linear_road.simulator.demand import draw_accidents, draw_trips
 from causeway.linear_road.simulator.road import Accidents, Reports, Road, Trips, empty_road, no_reports

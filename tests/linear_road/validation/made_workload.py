@@ -12,8 +12,8 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 from tests.linear_road.literal_reading import Expected
 
-from causeway.linear_road.tuples import INPUT_COLUMNS, INPUT_SCHEMA
-from causeway.linear_road.workload import StreamFormat, Workload
+from causeway.linear_road.model.tuples import INPUT_COLUMNS, INPUT_SCHEMA
+from causeway.linear_road.workload.workload import StreamFormat, Workload
 
 __all__ = [
     "LATENCY",

@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 
-from causeway.errors import UserError
 from causeway.linear_road.validation.answers import PARQUET_COLUMNS, Answers, read_answers
+from causeway.runtime.errors import UserError
 
 GOOD = (
     "0,7,60,60.125,30,2",

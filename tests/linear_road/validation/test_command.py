@@ -19,7 +19,7 @@ from tests.linear_road.made_traffic import balance_request, crowd, report, trave
 from tests.linear_road.validation.made_workload import answer_lines, write_answers, write_workload
 
 from causeway import cli, cli_shared
-from causeway.linear_road.workload import Workload
+from causeway.linear_road.workload.workload import Workload
 
 pytestmark = pytest.mark.slow
 

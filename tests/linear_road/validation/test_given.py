@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from causeway.errors import UserError
 from causeway.linear_road.validation import GivenAnswers, HowItWas, given_answers
+from causeway.runtime.errors import UserError
 
 
 def run_folder(folder: Path, facts: object, *answers: str) -> Path:

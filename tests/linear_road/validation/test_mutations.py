@@ -22,7 +22,7 @@ from tests.linear_road.validation.made_workload import (
 
 from causeway.linear_road.validation import Validation, validate
 from causeway.linear_road.validation.result import DEADLINES
-from causeway.linear_road.workload import Workload
+from causeway.linear_road.workload.workload import Workload
 
 Lines = list[str]
 Caught = dict[tuple[int, str], int]

@@ -25,7 +25,7 @@ from tests.linear_road.validation.made_workload import (
 )
 
 from causeway.linear_road.validation import validate
-from causeway.linear_road.workload import Workload
+from causeway.linear_road.workload.workload import Workload
 
 Answer = tuple[int, ...]
 """Type, Time, then VID or QID, and the values answered."""

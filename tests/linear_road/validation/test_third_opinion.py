@@ -34,7 +34,7 @@ from tests.linear_road.validation.made_workload import (
 
 from causeway.linear_road.validation import validate
 from causeway.linear_road.validation.travel_time import Journeys, WeekdaySums, walk
-from causeway.linear_road.workload import Workload
+from causeway.linear_road.workload.workload import Workload
 
 STREAMS = 80
 WEEKDAY = 3

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from causeway.errors import UserError
 from causeway.nexmark.generator.clock import time_of
 from causeway.nexmark.generator.firehose import Firehose, ModelName
 from causeway.nexmark.model import MODELS
+from causeway.runtime.errors import UserError
 
 EVENTS = 4000
 

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from causeway.errors import UserError
 from causeway.nexmark.generator.firehose import START, Firehose
 from causeway.nexmark.generator.goods import categories
 from causeway.nexmark.generator.scale import PAPER_SCALES, scaled_firehose
 from causeway.nexmark.model import PAPER
+from causeway.runtime.errors import UserError
 
 HOUR = 3_600_000
 

@@ -19,9 +19,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from causeway.linear_road.answers_file import ANSWER_SCHEMA
-from causeway.linear_road.clock import SimulatedClock
-from causeway.linear_road.pipeline.cells import Arrays, concatenate, unpack
+from causeway.linear_road.driver.clock import SimulatedClock
+from causeway.linear_road.runner.answers_file import ANSWER_SCHEMA
+from causeway.streaming.cells import Arrays, concatenate, unpack
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

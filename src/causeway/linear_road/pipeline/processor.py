@@ -10,10 +10,10 @@ import numpy as np
 import pandas as pd
 from pyspark.sql.streaming.stateful_processor import MapState, StatefulProcessor, StatefulProcessorHandle
 
-from causeway.linear_road.pipeline.cells import concatenate, pack, unpack
+from causeway.linear_road.history.prepared import PreparedHistory
+from causeway.linear_road.model.rules import RULES
 from causeway.linear_road.pipeline.shard import Shard
-from causeway.linear_road.prepared_history import PreparedHistory
-from causeway.linear_road.rules import RULES
+from causeway.streaming.cells import concatenate, pack, unpack
 
 __all__ = ["ANSWERS_DDL", "RoadProcessor"]
 

@@ -13,11 +13,11 @@ import uuid
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from causeway.linear_road.history.prepared import PreparedHistory
 from causeway.linear_road.pipeline.answer_sink import AnswerSink
 from causeway.linear_road.pipeline.processor import ANSWERS_DDL, RoadProcessor
 from causeway.linear_road.pipeline.spool_source import SpoolSource
-from causeway.linear_road.prepared_history import PreparedHistory
-from causeway.shards import shard_keys
+from causeway.spark.shards import shard_keys
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -8,10 +8,10 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from causeway.linear_road.expressway import FEET_PER_SEGMENT, REPORT_INTERVAL, SEGMENTS, WEST
-from causeway.linear_road.pipeline.cells import Arrays
+from causeway.linear_road.model.expressway import FEET_PER_SEGMENT, REPORT_INTERVAL, SEGMENTS, WEST
+from causeway.linear_road.model.rules import I32, I64, Rules
 from causeway.linear_road.pipeline.traffic import SCALE
-from causeway.linear_road.rules import I32, I64, Rules
+from causeway.streaming.cells import Arrays
 
 __all__ = ["NO_ACCIDENT", "STOP", "Segments", "accident_cells", "stops_of"]
 

@@ -17,15 +17,15 @@ from typing import Any, Final, Protocol
 
 import numpy as np
 
-from causeway.compiled import kernel
-from causeway.linear_road.expressway import REPORT_INTERVAL, SEGMENTS
-from causeway.linear_road.pipeline.cells import Arrays, concatenate, pack, unpack
+from causeway.linear_road.history.prepared import PreparedHistory
+from causeway.linear_road.model.expressway import REPORT_INTERVAL, SEGMENTS
+from causeway.linear_road.model.rules import I32, Rules
 from causeway.linear_road.pipeline.segments import NO_ACCIDENT, Segments, stops_of
 from causeway.linear_road.pipeline.traffic import follow_reports
 from causeway.linear_road.pipeline.tuples_by_shard import REPORT_FIELDS
 from causeway.linear_road.pipeline.vehicles import NEVER, Accounts, Vehicles
-from causeway.linear_road.prepared_history import PreparedHistory
-from causeway.linear_road.rules import I32, Rules
+from causeway.runtime.compiled import kernel
+from causeway.streaming.cells import Arrays, concatenate, pack, unpack
 
 __all__ = ["Shard", "ShardState"]
 

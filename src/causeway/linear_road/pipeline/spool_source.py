@@ -18,9 +18,9 @@ import pyarrow.parquet as pq
 from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
 from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, ReadMaxBytes
 
-from causeway.linear_road.pipeline.cells import pack
+from causeway.linear_road.driver.spool import SpoolFile, spool_files
 from causeway.linear_road.pipeline.tuples_by_shard import deal
-from causeway.linear_road.spool import SpoolFile, spool_files
+from causeway.streaming.cells import pack
 
 __all__ = ["SPOOL_DDL", "SpoolSource"]
 

@@ -14,10 +14,10 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from causeway.compiled import kernel
-from causeway.linear_road.expressway import EXIT_LANE, LEFT_LANE, REPORT_INTERVAL, RIGHT_LANE
+from causeway.linear_road.model.expressway import EXIT_LANE, LEFT_LANE, REPORT_INTERVAL, RIGHT_LANE
+from causeway.linear_road.model.rules import I32, I64
 from causeway.linear_road.pipeline.vehicles import account_of, key_of, row_of
-from causeway.linear_road.rules import I32, I64
+from causeway.runtime.compiled import kernel
 
 __all__ = ["SCALE", "follow_reports"]
 

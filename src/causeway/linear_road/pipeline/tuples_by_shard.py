@@ -13,9 +13,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from causeway.linear_road.expressway import FEET_PER_EXPRESSWAY, SEGMENTS
-from causeway.linear_road.pipeline.cells import Arrays
-from causeway.linear_road.tuples import TupleType
+from causeway.linear_road.model.expressway import FEET_PER_EXPRESSWAY, SEGMENTS
+from causeway.linear_road.model.tuples import TupleType
+from causeway.streaming.cells import Arrays
 
 __all__ = ["REPORT_FIELDS", "deal"]
 

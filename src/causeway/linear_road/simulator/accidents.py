@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from causeway.compiled import kernel
-from causeway.linear_road.expressway import (
+from causeway.linear_road.model.expressway import (
     ENTRY_LANE,
     FEET_PER_SECOND_PER_MPH,
     FEET_PER_SEGMENT,
@@ -14,6 +13,7 @@ from causeway.linear_road.expressway import (
     SEGMENTS,
 )
 from causeway.linear_road.simulator.road import CRASHED, DISTRACTED, DIVERGE_AT, F64, MOVING, Accidents, Road
+from causeway.runtime.compiled import kernel
 
 __all__ = ["count_stop", "speed_limits", "step_accidents"]
 

@@ -8,7 +8,7 @@ now and then dawdles. Denser traffic is therefore slower.
 
 from __future__ import annotations
 
-from causeway.compiled import inlined
+from causeway.runtime.compiled import inlined
 
 __all__ = [
     "ACCELERATION",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from causeway.linear_road.expressway import (
+from causeway.linear_road.model.expressway import (
     DOWNTOWN_SEGMENT,
     EAST,
     EXIT_SEGMENT_DEVIATION,

@@ -16,19 +16,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from causeway.errors import UserError
-from causeway.linear_road.expressway import EAST, FEET_PER_EXPRESSWAY, FEET_PER_SEGMENT, WEST
+from causeway.linear_road.model.expressway import EAST, FEET_PER_EXPRESSWAY, FEET_PER_SEGMENT, WEST
+from causeway.linear_road.model.tuples import ABSENT, INPUT_SCHEMA, TupleType
 from causeway.linear_road.simulator.demand import draw_accidents, draw_trips
 from causeway.linear_road.simulator.recording import Direction, Recording
 from causeway.linear_road.simulator.requests import Requests, RequestStream
 from causeway.linear_road.simulator.road import I8, I32, Reports, empty_road, no_reports
 from causeway.linear_road.simulator.traffic import simulate_minute
 from causeway.linear_road.simulator.vehicles import deal_vehicles
-from causeway.linear_road.stream_files import StreamWriter, part_path
-from causeway.linear_road.tuples import ABSENT, INPUT_SCHEMA, TupleType
-from causeway.linear_road.workload import StreamFormat, Workload
-from causeway.output_folder import prepare_folder, refuse_used_folder
-from causeway.progress import progress_bar, watched
+from causeway.linear_road.workload.stream_files import StreamWriter, part_path
+from causeway.linear_road.workload.workload import StreamFormat, Workload
+from causeway.runtime.errors import UserError
+from causeway.runtime.output_folder import prepare_folder, refuse_used_folder
+from causeway.runtime.progress import progress_bar, watched
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -11,8 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from causeway.compiled import inlined, kernel
-from causeway.linear_road.expressway import ENTRY_LANE, EXIT_LANE, LEFT_LANE, RIGHT_LANE
+from causeway.linear_road.model.expressway import ENTRY_LANE, EXIT_LANE, LEFT_LANE, RIGHT_LANE
 from causeway.linear_road.simulator.car_following import (
     DECELERATION,
     STANDING_GAP,
@@ -20,6 +19,7 @@ from causeway.linear_road.simulator.car_following import (
     following_speed,
 )
 from causeway.linear_road.simulator.road import F64, MOVING, Road
+from causeway.runtime.compiled import inlined, kernel
 
 __all__ = [
     "ENTRANT",

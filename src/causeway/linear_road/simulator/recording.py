@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from causeway.linear_road.expressway import EAST
+from causeway.linear_road.model.expressway import EAST
 from causeway.linear_road.simulator.road import I32, Reports, Trips
 
 __all__ = ["Direction", "Recording"]

@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from causeway.linear_road.expressway import SEGMENTS, WEST
+from causeway.linear_road.model.expressway import SEGMENTS, WEST
+from causeway.linear_road.model.tuples import ABSENT, TupleType
 from causeway.linear_road.simulator.road import I32
-from causeway.linear_road.tuples import ABSENT, TupleType
 
 __all__ = ["REQUESTS_PER_REPORT", "RequestStream", "Requests"]
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from causeway.linear_road.expressway import (
+from causeway.linear_road.model.expressway import (
     FEET_PER_SECOND_PER_MPH,
     FEET_PER_SEGMENT,
     RAMP_FEET,

@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from causeway.compiled import inlined, kernel
-from causeway.linear_road.expressway import (
+from causeway.linear_road.model.expressway import (
     ENTRY_LANE,
     EXIT_LANE,
     FEET_PER_EXPRESSWAY,
@@ -60,6 +59,7 @@ from causeway.linear_road.simulator.road import (
     Road,
     Trips,
 )
+from causeway.runtime.compiled import inlined, kernel
 
 __all__ = ["simulate_minute"]
 

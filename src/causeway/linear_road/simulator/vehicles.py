@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from causeway.compiled import kernel
 from causeway.linear_road.simulator.road import I32
+from causeway.runtime.compiled import kernel
 
 __all__ = ["deal_vehicles"]
 

@@ -17,9 +17,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from causeway.errors import UserError
-from causeway.linear_road.stream_frame import literal_path
-from causeway.session import explain
+from causeway.linear_road.workload.stream_frame import literal_path
+from causeway.runtime.errors import UserError
+from causeway.spark.session import explain
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

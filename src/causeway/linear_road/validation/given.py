@@ -9,8 +9,8 @@ import math
 from dataclasses import dataclass
 from pathlib import Path
 
-from causeway.errors import UserError
-from causeway.linear_road.run_folder import RunFolder
+from causeway.linear_road.runner.run_folder import RunFolder
+from causeway.runtime.errors import UserError
 
 __all__ = ["GivenAnswers", "HowItWas", "given_answers"]
 

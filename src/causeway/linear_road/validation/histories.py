@@ -9,9 +9,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from causeway.errors import UserError
-from causeway.linear_road.stream_frame import literal_path
-from causeway.linear_road.workload import Workload
+from causeway.linear_road.workload.stream_frame import literal_path
+from causeway.linear_road.workload.workload import Workload
+from causeway.runtime.errors import UserError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

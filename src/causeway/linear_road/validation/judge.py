@@ -13,8 +13,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from causeway.errors import UserError
-from causeway.linear_road.stream_frame import read_stream
 from causeway.linear_road.validation.answers import Answers, read_answers
 from causeway.linear_road.validation.comparison import (
     compare_requests,
@@ -34,9 +32,11 @@ from causeway.linear_road.validation.result import (
 )
 from causeway.linear_road.validation.travel_time import travel_times
 from causeway.linear_road.validation.words import difference_words, malformed_words
-from causeway.linear_road.workload import Workload
-from causeway.output_folder import write_json
-from causeway.progress import progress_bar
+from causeway.linear_road.workload.stream_frame import read_stream
+from causeway.linear_road.workload.workload import Workload
+from causeway.runtime.errors import UserError
+from causeway.runtime.output_folder import write_json
+from causeway.runtime.progress import progress_bar
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Row, SparkSession

@@ -11,7 +11,6 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from causeway.compiled import inlined, kernel
 from causeway.nexmark.generator.clock import Clock, first_event_at, time_of
 from causeway.nexmark.generator.people import ACTIVE_PEOPLE
 from causeway.nexmark.generator.randomness import I64, below, draw, key_of
@@ -21,6 +20,7 @@ from causeway.nexmark.generator.schedule import (
     event_of_person,
     persons_before,
 )
+from causeway.runtime.compiled import inlined, kernel
 
 __all__ = [
     "ABSENT",

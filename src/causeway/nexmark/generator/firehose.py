@@ -9,8 +9,6 @@ from typing import Final, Literal, get_args
 import numpy as np
 import pyarrow as pa
 
-from causeway.compiled import kernel
-from causeway.errors import UserError
 from causeway.nexmark.generator import modern, paper
 from causeway.nexmark.generator.bidding import LONGEST_OPEN, SHORTEST_OPEN, Bidding, House, replay
 from causeway.nexmark.generator.clock import Clock, first_events_at, time_of
@@ -24,6 +22,8 @@ from causeway.nexmark.generator.schedule import (
     longest_between_auctions,
 )
 from causeway.nexmark.model import MODELS
+from causeway.runtime.compiled import kernel
+from causeway.runtime.errors import UserError
 
 __all__ = ["MOST_AT_ONCE", "START", "Firehose", "ModelName", "check_rate"]
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from causeway.nexmark.dataset import Dataset, write_dataset
+from causeway.nexmark.events.dataset import Dataset, write_dataset
 from causeway.nexmark.generator.encoding import FileFormat
 from causeway.nexmark.generator.firehose import ModelName
 from causeway.nexmark.generator.scale import ScaleName, scaled_firehose
-from causeway.output_folder import refuse_used_folder
+from causeway.runtime.output_folder import refuse_used_folder
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

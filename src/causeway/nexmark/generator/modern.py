@@ -15,7 +15,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from causeway.compiled import inlined, kernel
 from causeway.nexmark.generator.clock import Clock, time_of, times_of
 from causeway.nexmark.generator.goods import descriptions, item_names
 from causeway.nexmark.generator.people import (
@@ -39,6 +38,7 @@ from causeway.nexmark.generator.randomness import (
 )
 from causeway.nexmark.generator.text import chosen, fill_letters, joined, letters, string_column
 from causeway.nexmark.model import MODERN
+from causeway.runtime.compiled import inlined, kernel
 
 __all__ = ["PRICE_SPAN", "auctions", "bids", "persons", "split"]
 

@@ -12,7 +12,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from causeway.compiled import kernel
 from causeway.nexmark.generator.bidding import ABSENT, Bidding, House, ends_of, reserves_of
 from causeway.nexmark.generator.clock import times_of
 from causeway.nexmark.generator.goods import descriptions, item_names
@@ -28,6 +27,7 @@ from causeway.nexmark.generator.randomness import I64, below, draw, draws_below,
 from causeway.nexmark.generator.schedule import auctions_before, event_of_auction, persons_before
 from causeway.nexmark.generator.text import digits, drawn
 from causeway.nexmark.model import PAPER
+from causeway.runtime.compiled import kernel
 
 __all__ = ["auctions", "bids", "closed_auctions", "persons"]
 

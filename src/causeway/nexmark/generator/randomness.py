@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from causeway.compiled import inlined, kernel
+from causeway.runtime.compiled import inlined, kernel
 
 __all__ = ["I32", "I64", "U64", "below", "draw", "draws_below", "key_of", "keys_of", "seeded"]
 

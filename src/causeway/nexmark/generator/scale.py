@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, Literal, get_args
 
-from causeway.errors import UserError
 from causeway.nexmark.generator.firehose import Firehose, ModelName, check_rate
 from causeway.nexmark.generator.schedule import PRELOADED
+from causeway.runtime.errors import UserError
 
 __all__ = ["PAPER_SCALES", "ModernScale", "PaperScale", "ScaleName", "scaled_firehose"]
 

@@ -13,8 +13,8 @@ from typing import Final
 
 import numpy as np
 
-from causeway.compiled import kernel
 from causeway.nexmark.generator.randomness import I64
+from causeway.runtime.compiled import kernel
 
 __all__ = [
     "AUCTION",

@@ -20,10 +20,10 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from causeway.errors import UserError
 from causeway.nexmark.model import ARRIVAL, MODELS
-from causeway.nexmark.source import CellSource, RowSource
-from causeway.nexmark.stateful import stateful_stream
+from causeway.nexmark.operators.source import CellSource, RowSource
+from causeway.nexmark.operators.stateful import stateful_stream
+from causeway.runtime.errors import UserError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -90,7 +90,7 @@ class Query:
     def streams(self) -> list[str]:
         """Those that it reads."""
         if self.kernel is not None:
-            from causeway.nexmark.source import kernel_named
+            from causeway.nexmark.operators.source import kernel_named
 
             return list(kernel_named(self.kernel, json.loads(self.arguments)).reads)
         return list(self._columns())

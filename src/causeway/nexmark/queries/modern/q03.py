@@ -9,8 +9,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from causeway.nexmark.kernels import END_OF_TIME, Longs, longs, text
-from causeway.nexmark.kernels.joins import Join
+from causeway.nexmark.operators.kernels import END_OF_TIME, Longs, longs, text
+from causeway.nexmark.operators.kernels.joins import Join
 
 CATEGORY = 10
 STATES = pa.array(["OR", "ID", "CA"])

@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 
 import pyarrow as pa
 
-from causeway.nexmark.kernels import State, longs
-from causeway.nexmark.kernels.averages import category_averages, mean_of, window_averages
-from causeway.nexmark.kernels.winning_bids import WinningBids
+from causeway.nexmark.operators.kernels import State, longs
+from causeway.nexmark.operators.kernels.averages import category_averages, mean_of, window_averages
+from causeway.nexmark.operators.kernels.winning_bids import WinningBids
 
 
 class CategoryAverages(WinningBids):

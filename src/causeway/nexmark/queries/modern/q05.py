@@ -5,7 +5,7 @@ State: bids per auction and hop, for the hops of windows that the watermark has 
 
 from typing import ClassVar
 
-from causeway.nexmark.kernels.hot_items import HotItems
+from causeway.nexmark.operators.kernels.hot_items import HotItems
 
 
 class HotAuctions(HotItems):

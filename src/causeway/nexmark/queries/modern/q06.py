@@ -9,9 +9,9 @@ from typing import Any, ClassVar
 
 import pyarrow as pa
 
-from causeway.nexmark.kernels import State, longs
-from causeway.nexmark.kernels.averages import last_bids, last_closings, mean_of
-from causeway.nexmark.kernels.winning_bids import WinningBids
+from causeway.nexmark.operators.kernels import State, longs
+from causeway.nexmark.operators.kernels.averages import last_bids, last_closings, mean_of
+from causeway.nexmark.operators.kernels.winning_bids import WinningBids
 
 CLOSINGS = 10
 

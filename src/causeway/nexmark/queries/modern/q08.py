@@ -10,7 +10,18 @@ from typing import ClassVar
 import numpy as np
 import pyarrow as pa
 
-from causeway.nexmark.kernels import Flags, Kernel, Longs, State, Watermark, longs, put, text, time, together
+from causeway.nexmark.operators.kernels import (
+    Flags,
+    Kernel,
+    Longs,
+    State,
+    Watermark,
+    longs,
+    put,
+    text,
+    time,
+    together,
+)
 
 WINDOW = 10_000
 

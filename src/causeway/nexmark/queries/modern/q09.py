@@ -8,8 +8,8 @@ from typing import ClassVar
 
 import pyarrow as pa
 
-from causeway.nexmark.kernels.winning_bids import WinningBids
 from causeway.nexmark.model import MODERN
+from causeway.nexmark.operators.kernels.winning_bids import WinningBids
 
 _AUCTION = MODERN.streams["auction"]
 

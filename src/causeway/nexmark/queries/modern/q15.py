@@ -3,7 +3,7 @@
 State: the counts of the day, and the identifiers that were counted.
 """
 
-from causeway.nexmark.kernels.bid_statistics import BidStatistics
+from causeway.nexmark.operators.kernels.bid_statistics import BidStatistics
 
 KERNEL = BidStatistics
 KEYS = ("day",)

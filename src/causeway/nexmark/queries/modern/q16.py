@@ -3,7 +3,7 @@
 State: the counts of the day for each channel, and the identifiers that were counted.
 """
 
-from causeway.nexmark.kernels.bid_statistics import ChannelStatistics
+from causeway.nexmark.operators.kernels.bid_statistics import ChannelStatistics
 
 KERNEL = ChannelStatistics
 KEYS = ("channel", "day")

@@ -7,8 +7,8 @@ answer, so that nothing of the past is needed.
 from collections.abc import Mapping
 from typing import ClassVar
 
-from causeway.nexmark.kernels.per_key import BestPerKey
 from causeway.nexmark.model import MODERN
+from causeway.nexmark.operators.kernels.per_key import BestPerKey
 
 
 class LastBids(BestPerKey):

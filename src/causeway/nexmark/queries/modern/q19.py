@@ -8,8 +8,8 @@ from typing import ClassVar
 
 import pyarrow as pa
 
-from causeway.nexmark.kernels.per_key import BestPerKey
 from causeway.nexmark.model import MODERN
+from causeway.nexmark.operators.kernels.per_key import BestPerKey
 
 
 class TopTen(BestPerKey):

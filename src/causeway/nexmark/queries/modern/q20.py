@@ -8,9 +8,9 @@ from typing import ClassVar
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from causeway.nexmark.kernels import Longs, longs
-from causeway.nexmark.kernels.joins import Join
 from causeway.nexmark.model import MODERN
+from causeway.nexmark.operators.kernels import Longs, longs
+from causeway.nexmark.operators.kernels.joins import Join
 
 CATEGORY = 10
 _HOUR = 3_600_000

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from causeway.nexmark.kernels import Kernel, Longs, State, Watermark, longs, put, text, together
+from causeway.nexmark.operators.kernels import Kernel, Longs, State, Watermark, longs, put, text, together
 
 CATEGORY, STATE = 10, "OR"
 

@@ -7,9 +7,9 @@ from typing import ClassVar
 
 import pyarrow as pa
 
-from causeway.nexmark.kernels import State, longs
-from causeway.nexmark.kernels.averages import category_averages
-from causeway.nexmark.kernels.closings import Closings
+from causeway.nexmark.operators.kernels import State, longs
+from causeway.nexmark.operators.kernels.averages import category_averages
+from causeway.nexmark.operators.kernels.closings import Closings
 
 
 class CategoryAverages(Closings):

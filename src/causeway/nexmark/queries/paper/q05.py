@@ -5,7 +5,7 @@ State: bids per item and minute, of the last hour.
 
 from typing import ClassVar
 
-from causeway.nexmark.kernels.hot_items import HotItems
+from causeway.nexmark.operators.kernels.hot_items import HotItems
 
 
 class HotItemsOfTheHour(HotItems):

@@ -6,9 +6,9 @@ open auctions with their best bid, and ten prices for each seller.
 
 import pyarrow as pa
 
-from causeway.nexmark.kernels import State, longs
-from causeway.nexmark.kernels.averages import last_closings
-from causeway.nexmark.kernels.closings import Closings
+from causeway.nexmark.operators.kernels import State, longs
+from causeway.nexmark.operators.kernels.averages import last_closings
+from causeway.nexmark.operators.kernels.closings import Closings
 
 CLOSINGS = 10
 

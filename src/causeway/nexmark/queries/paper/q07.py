@@ -7,8 +7,8 @@ from typing import ClassVar
 
 import pyarrow as pa
 
-from causeway.nexmark.kernels import time
-from causeway.nexmark.kernels.highest_bids import HighestBids
+from causeway.nexmark.operators.kernels import time
+from causeway.nexmark.operators.kernels.highest_bids import HighestBids
 
 
 class HighestOfTenMinutes(HighestBids):

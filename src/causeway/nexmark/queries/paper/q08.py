@@ -7,8 +7,8 @@ from typing import ClassVar
 
 import pyarrow as pa
 
-from causeway.nexmark.kernels import Longs, longs, text
-from causeway.nexmark.kernels.joins import Join
+from causeway.nexmark.operators.kernels import Longs, longs, text
+from causeway.nexmark.operators.kernels.joins import Join
 
 HOURS_12 = 12 * 3_600_000
 

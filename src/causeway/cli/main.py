@@ -1,0 +1,100 @@
+"""The command line: `causeway BENCHMARK COMMAND`. Each benchmark has its commands in a module of its own."""
+
+from __future__ import annotations
+
+import logging
+import sys
+import traceback
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+import typer
+from rich.markup import escape
+from typer.core import TyperGroup
+
+from causeway import __version__
+from causeway.cli.linear_road import linear_road
+from causeway.cli.nexmark import nexmark
+from causeway.cli.options import output, wants_debugging
+from causeway.runtime.errors import CausewayError
+from causeway.runtime.progress import console
+from causeway.spark.session import explain
+
+__all__ = ["app", "main"]
+
+_UNEXPECTED = 70
+"""The exit code for a bug: EX_SOFTWARE of sysexits.h."""
+
+
+class _Commands(TyperGroup):
+    """Ends with exit code 130 on Ctrl-C, whatever the version of typer makes of it."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            console.print("interrupted")
+            raise typer.Exit(130) from None
+
+
+app = typer.Typer(
+    name="causeway",
+    cls=_Commands,
+    help="Streaming tables on Apache Spark, and the benchmarks that prove them.",
+    epilog="Exit codes: 0 fine, 1 the answer is no (a check failed), 2 your mistake.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.add_typer(
+    linear_road, name="linear-road", short_help="Linear Road (VLDB 2004): tolls that follow the traffic."
+)
+app.add_typer(nexmark, name="nexmark", short_help="NEXMark (2002): queries over an auction house's streams.")
+
+
+@app.callback(invoke_without_command=True)
+def _options(
+    version: Annotated[bool, typer.Option("--version", help="Show the version and stop.")] = False,
+    debug: Annotated[
+        bool,
+        typer.Option(
+            "--debug", help="Show Spark's warnings and the tracebacks of errors; may stand anywhere."
+        ),
+    ] = False,
+) -> None:
+    if version:
+        output.print(f"causeway {__version__}")
+        raise typer.Exit
+
+
+def _debug_first(arguments: Sequence[str]) -> list[str]:
+    """The arguments with `--debug` in front, where it is declared, wherever the user put it."""
+    rest = [argument for argument in arguments if argument != "--debug"]
+    return ["--debug", *rest] if len(rest) < len(arguments) else rest
+
+
+def main() -> None:
+    """Run the command line; with `--debug` an error's traceback comes before its message."""
+    if not wants_debugging():
+        # Spark's Python side logs tracebacks of what it raises anyway, and of every Ctrl-C.
+        logging.disable()
+    try:
+        app(_debug_first(sys.argv[1:]))
+    except CausewayError as told:
+        _print_traceback_if_debugging()
+        console.print(f"[bold red]{'no' if told.exit_code == 1 else 'error'}:[/] {escape(str(told))}")
+        sys.exit(told.exit_code)
+    except Exception as unexpected:
+        _print_traceback_if_debugging()
+        console.print(
+            f"[bold red]failed:[/] {escape(explain(unexpected))}\n"
+            "This should not happen; `causeway --debug …` shows where it did."
+        )
+        sys.exit(_UNEXPECTED)
+
+
+def _print_traceback_if_debugging() -> None:
+    if wants_debugging():
+        traceback.print_exc()

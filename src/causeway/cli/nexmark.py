@@ -1,0 +1,211 @@
+"""The commands of NEXMark: `causeway nexmark generate | run`."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from causeway.cli.options import Conf, Master, command_session, output, print_counts
+from causeway.runtime.errors import CheckFailedError, UserError
+
+__all__ = ["nexmark"]
+
+nexmark = typer.Typer(
+    help="""NEXMark (2002): queries over the streams of an auction house.
+
+    `generate` makes a folder of events, by the paper's model or the one that engines run today. `run` answers
+    queries over it as fast as they go, or over the firehose at a rate, and measures them.
+    """,
+    epilog="""Example:
+
+    \b
+      causeway nexmark generate --out events --events 5000000
+      causeway nexmark run --source events --query q0,q5,q9 --check --out run
+      causeway nexmark run --source generator --rate 50000 --duration 60 --query q5 --out steady
+    """,
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+
+class ModelOption(StrEnum):
+    """Whose model."""
+
+    paper = "paper"
+    modern = "modern"
+
+
+class ScaleOption(StrEnum):
+    """How large (section 4.2)."""
+
+    small = "small"
+    medium = "medium"
+    large = "large"
+
+
+class FormatOption(StrEnum):
+    """How events are written."""
+
+    parquet = "parquet"
+    json = "json"
+    xml = "xml"
+
+
+class RulesOption(StrEnum):
+    """Whose reading of the queries."""
+
+    ours = "ours"
+    beam = "beam"
+    flink = "flink"
+
+
+Events = Annotated[
+    int | None,
+    typer.Option(help="How many events, instead of the scale's.", metavar="N", min=1, show_default=False),
+]
+Seed = Annotated[int, typer.Option(help="The same seed gives the same events.", metavar="N", min=0)]
+BidStreams = Annotated[
+    int | None,
+    typer.Option(
+        help="Bid streams of the paper's model, instead of the scale's.",
+        metavar="B",
+        min=1,
+        show_default=False,
+    ),
+]
+Disorder = Annotated[
+    float, typer.Option(help="Deliver events up to so many seconds (of event time) late.", metavar="S", min=0)
+]
+Scale = Annotated[
+    ScaleOption, typer.Option(help="Sets the number of events, their rate and the bid streams.")
+]
+
+
+@nexmark.command()
+def generate(
+    out: Annotated[Path, typer.Option(help="Folder for the events, new or empty.", metavar="DIR")],
+    model: Annotated[
+        ModelOption, typer.Option(help="The paper's five streams, or today's three.")
+    ] = ModelOption.modern,
+    scale: Scale = ScaleOption.small,
+    events: Events = None,
+    rate: Annotated[
+        float | None,
+        typer.Option(
+            help="Events a second of event time, instead of the scale's.", metavar="R", show_default=False
+        ),
+    ] = None,
+    bid_streams: BidStreams = None,
+    disorder: Disorder = 0.0,
+    seed: Seed = 1,
+    file_format: Annotated[
+        FormatOption, typer.Option("--format", help="Parquet, JSON lines, or XML, an element a line.")
+    ] = FormatOption.parquet,
+    master: Master = "local[*]",
+    conf: Conf = None,
+) -> None:
+    """Make the events of an auction house, in the order of delivery.
+
+    The same seed gives the same events on any number of cores. DIR/nexmark.json says what was made; each
+    stream has a folder of slices.
+    """
+    from causeway.nexmark.generator.generate import check
+    from causeway.nexmark.generator.generate import generate as make
+
+    chosen = {
+        "model": model.value,
+        "scale": scale.value,
+        "events": events,
+        "rate": rate,
+        "bid_streams": bid_streams,
+        "disorder": disorder,
+        "seed": seed,
+    }
+    check(out, **chosen)  # type: ignore[arg-type]
+    with command_session("nexmark generate", master, conf) as spark:
+        dataset = make(spark, out, file_format=file_format.value, **chosen)  # type: ignore[arg-type]
+    print_counts(f"{out}: {dataset.model} model, seed {dataset.seed}", dict(dataset.counts))
+
+
+@nexmark.command()
+def run(
+    out: Annotated[Path, typer.Option(help="Folder for the run, new or empty.", metavar="RUN")],
+    query: Annotated[
+        str, typer.Option(help="Queries by name, as in q5,q7; or all.", metavar="Q,Q,…|all")
+    ] = "all",
+    model: Annotated[
+        ModelOption | None,
+        typer.Option(
+            help="Of the queries; a folder that was generated knows, else modern.", show_default=False
+        ),
+    ] = None,
+    source: Annotated[
+        str,
+        typer.Option(
+            help="A folder of events, or generator: the firehose, at a rate.", metavar="DIR|generator"
+        ),
+    ] = "generator",
+    rate: Annotated[
+        float, typer.Option(help="Events a second from the generator.", metavar="R", min=1)
+    ] = 10_000,
+    duration: Annotated[
+        float, typer.Option(help="Seconds that the generator runs, for each query.", metavar="S", min=1)
+    ] = 60,
+    warm_up: Annotated[
+        float, typer.Option(help="Seconds at the beginning of these that do not count.", metavar="S", min=0)
+    ] = 15,
+    rules: Annotated[
+        RulesOption, typer.Option(help="Whose reading of the queries, where public ones differ.")
+    ] = RulesOption.ours,
+    check: Annotated[
+        bool, typer.Option("--check", help="Compare the final answers with the batch statements.")
+    ] = False,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with a run that was broken off, with its own settings.")
+    ] = False,
+    bid_streams: BidStreams = None,
+    disorder: Disorder = 0.0,
+    seed: Seed = 1,
+    master: Master = "local[*]",
+    conf: Conf = None,
+) -> None:
+    """Run queries on Spark, one after the other, and measure them.
+
+    Over a folder of events, each goes as fast as it can: events and megabytes a second. Over the generator,
+    events come at a rate: latencies, and how far the output is from an ideal system's. RUN/result.json has
+    all figures, RUN/report.html shows them, RUN/q5/answers are the answers. Exit code 1 where a check fails.
+    """
+    from causeway.nexmark.report.run_page import write_nexmark_page
+    from causeway.nexmark.report.table import result_table
+    from causeway.nexmark.runner.run_all import RunSettings, begin_run, run_all
+
+    settings = RunSettings(
+        source=None if source == "generator" else str(Path(source).resolve()),
+        model=model.value if model else None,
+        queries=query,
+        rules=rules.value,
+        check=check,
+        rate=rate,
+        duration=duration,
+        warm_up=warm_up,
+        bid_streams=bid_streams,
+        disorder=disorder,
+        seed=seed,
+    )
+    if duration <= warm_up and source == "generator":
+        raise UserError(f"--warm-up {warm_up:g} leaves nothing of --duration {duration:g} to measure")
+    settings = begin_run(out, settings, resume=resume)
+    with command_session("nexmark run", master, conf) as spark:
+        result = run_all(spark, out, settings)
+    page = write_nexmark_page(out)
+    output.print(result_table(result))
+    for one in result["queries"]:
+        for difference in one.get("check", {}).get("differences", []):
+            output.print(f"- {one['query']}: {difference}", markup=False)
+    output.print(f"Figures: {out / 'result.json'}\nReport: {page}")
+    failed = [one["query"] for one in result["queries"] if not one.get("check", {}).get("passed", True)]
+    if failed:
+        raise CheckFailedError(f"the answers of {', '.join(failed)} are not those of the batch statements")

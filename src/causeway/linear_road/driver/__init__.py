@@ -1,0 +1,1 @@
+"""The data driver: delivers a workload in real time into a spool."""

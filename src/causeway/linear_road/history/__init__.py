@@ -1,0 +1,1 @@
+"""Ten weeks of history: generated, prepared for lookups, and the travel times that need it."""

@@ -1,0 +1,1 @@
+"""Whether a workload's traffic is what the paper promises."""

@@ -1,0 +1,1 @@
+"""Linear Road as the papers define it: the road, the tuples, the rules."""

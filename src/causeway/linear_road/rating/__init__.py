@@ -1,0 +1,1 @@
+"""The largest number of expressways that a machine sustains."""

@@ -1,0 +1,118 @@
+"""A command as a process of its own: `python -m causeway…rating.command_process PARENT linear-road …`.
+
+It is what a user would type, and gives all its memory back when it ends. When the process that started it is
+gone, it ends too, so that nothing is left that would take the cores of what is measured next.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import IO, Final
+
+from causeway.runtime.progress import console
+
+__all__ = ["Ended", "run_command"]
+
+_KEPT: Final = 20_000
+"""Bytes from the end of what a command told: its last words."""
+_GRACE: Final = 10
+"""Seconds to end in after Ctrl-C, which a terminal sends to every process."""
+
+_ESCAPES: Final = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+_LAST_WORDS: Final = re.compile(r"^(?:no|error|failed): ", re.MULTILINE)
+_ADVICE: Final = "This should not happen;"
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a command ended."""
+
+    code: int
+    """0 fine, 1 the answer is no, 2 the user's mistake; any other is a crash, below 0 by a signal."""
+    told: str
+    """Its last words, in one line."""
+
+
+def run_command(arguments: Sequence[str], *, debug: bool = False) -> Ended:
+    """Run `causeway` with these arguments and wait for its end; its progress is shown on a terminal.
+
+    Its result is in the files that it leaves: what it prints on standard output is not shown.
+    """
+    shown = console.is_terminal or debug
+    environment = dict(os.environ)
+    if console.is_terminal:
+        # Its error output is a pipe, so that its last words can be kept; a terminal is behind it.
+        environment |= {"TTY_COMPATIBLE": "1", "COLUMNS": str(console.width)}
+    else:
+        environment["COLUMNS"] = "10000"
+    process = subprocess.Popen(
+        [sys.executable, "-m", __name__, str(os.getpid()), *(["--debug"] if debug else []), *arguments],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        env=environment,
+    )
+    assert process.stderr is not None
+    end = bytearray()
+    reader = threading.Thread(target=_keep_end, args=(process.stderr, end, shown), daemon=True)
+    reader.start()
+    try:
+        code = process.wait()
+    except BaseException:
+        _end(process)
+        raise
+    reader.join(_GRACE)
+    return Ended(code, _last_words(bytes(end).decode(errors="replace"), code))
+
+
+def _keep_end(stream: IO[bytes], end: bytearray, shown: bool) -> None:
+    while piece := os.read(stream.fileno(), 1 << 16):
+        if shown:
+            sys.stderr.buffer.write(piece)
+            sys.stderr.buffer.flush()
+        end += piece
+        del end[:-_KEPT]
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    try:
+        process.wait(_GRACE)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+def _last_words(text: str, code: int) -> str:
+    if code < 0:
+        name = signal.Signals(-code).name
+        return f"killed by {name}" + (", as a system short of memory does" if name == "SIGKILL" else "")
+    lines = _ESCAPES.sub("", text).replace("\r", "\n")
+    begins = [found.end() for found in _LAST_WORDS.finditer(lines)]
+    words = lines[begins[-1] :].partition(_ADVICE)[0] if begins else "\n".join(lines.splitlines()[-1:])
+    return " ".join(words.split()) or f"it ended with exit code {code}"
+
+
+def main() -> None:
+    """Be the command that the arguments tell, after the first, which is the process that wants it."""
+    threading.Thread(target=_end_with, args=(int(sys.argv.pop(1)),), daemon=True).start()
+    from causeway.cli.main import main as causeway
+
+    causeway()
+
+
+def _end_with(parent: int) -> None:
+    while os.getppid() == parent:
+        time.sleep(0.5)
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Events on disk and in delivery: data sets, slices, their text formats, the firehose."""

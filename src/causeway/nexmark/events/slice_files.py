@@ -1,0 +1,94 @@
+"""The files of a slice, read into tables: Parquet, JSON lines, XML, and all streams in one file."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from causeway.nexmark.events.event_text import (
+    Parsed,
+    Reject,
+    checked,
+    parse_json,
+    parse_mixed_json,
+    parse_xml,
+)
+from causeway.nexmark.model import ARRIVAL, OPTIONAL, Model
+
+__all__ = ["count_events", "read_mixed_file", "read_stream_files"]
+
+Rejects = list[tuple[Path, Reject]]
+
+
+def read_stream_files(
+    files: Sequence[Path], schema: pa.Schema, names: Sequence[str], first: int
+) -> tuple[pa.Table, Rejects]:
+    """The events of one stream, the columns `names`; `first` is the arrival of the first one."""
+    parts, place = [], first
+    rejects: Rejects = []
+    for path in files:
+        read = _read(path, schema, names)
+        parts.append(_named(read, place, names))
+        place += read.events.num_rows + len(read.rejects)
+        rejects += [(path, reject) for reject in read.rejects]
+    # Several bid streams are one to a query: their union.
+    return pa.concat_tables(parts), rejects
+
+
+def read_mixed_file(
+    path: Path, model: Model, columns: Mapping[str, Sequence[str]], first: int
+) -> tuple[dict[str, pa.Table], dict[str, Rejects]]:
+    """The events of the streams in `columns` out of a file that has all of them."""
+    parsed = parse_mixed_json(_bytes(path), model.streams)
+    tables = {stream: _named(parsed[stream], first, names) for stream, names in columns.items()}
+    rejects = {stream: [(path, reject) for reject in parsed[stream].rejects] for stream in columns}
+    return tables, rejects
+
+
+def count_events(path: Path) -> int:
+    """Rows or lines of a file."""
+    if path.suffix == ".parquet":
+        return int(pq.read_metadata(path).num_rows)
+    return _bytes(path).count(b"\n")
+
+
+def _read(path: Path, schema: pa.Schema, names: Sequence[str]) -> Parsed:
+    if path.suffix in (".jsonl", ".xml"):
+        # What makes an event one is looked at whether or not the query asks for it.
+        told = pa.schema([field for field in schema if field.name in names or field.name not in OPTIONAL])
+        return (parse_json if path.suffix == ".jsonl" else parse_xml)(path.read_bytes(), told)
+    needed = [field for field in schema if field.name in names]
+    try:
+        table = pq.read_table(
+            path, columns=[field.name for field in needed], use_threads=False, memory_map=True
+        )
+        table = table.select([field.name for field in needed]).cast(pa.schema(needed))
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, KeyError, OSError) as unreadable:
+        # The whole file is the line that does not parse.
+        return Parsed(
+            pa.schema(needed).empty_table(),
+            np.zeros(0, np.int64),
+            (Reject(0, f"not a Parquet file of this stream: {unreadable}", ""),),
+        )
+    return checked(
+        table,
+        np.arange(table.num_rows),
+        lambda at: json.dumps(table.slice(at, 1).to_pylist()[0], default=str),
+    )
+
+
+def _named(parsed: Parsed, first: int, names: Sequence[str]) -> pa.Table:
+    events = parsed.events
+    if ARRIVAL in names:
+        events = events.append_column(ARRIVAL, pa.array(first + parsed.lines, pa.int64()))
+    return events.select(list(names))
+
+
+def _bytes(path: Path) -> bytes:
+    return gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()

@@ -1,0 +1,1 @@
+"""Stateful queries on Spark: kernels on arrays, and how Spark runs them."""

@@ -1,0 +1,1 @@
+"""A run of queries: answers as they arrive, and what was measured."""

@@ -1,0 +1,52 @@
+"""Compiled kernels: numba functions whose machine code is kept between runs, and never stale."""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import TypeVar, cast
+
+import numba
+from numba import njit
+from numba.core import config
+
+from causeway.runtime.cache import user_cache
+
+__all__ = ["inlined", "kernel"]
+
+_Function = TypeVar("_Function", bound=Callable[..., object])
+
+
+def kernel(function: _Function) -> _Function:
+    """Compile `function` on first use and keep the result in the user's cache folder.
+
+    numba alone would look at the age of the function's own file only, and go on using code that was
+    compiled with the constants and inlined functions of other files as they were. Here all sources of the
+    part of the package that it belongs to (a benchmark, say) name the folder where the result is kept.
+    """
+    config.CACHE_DIR = str(_cache_folder(Path(inspect.getfile(function))))  # type: ignore[attr-defined]
+    return cast(_Function, njit(cache=True)(function))
+
+
+def inlined(function: _Function) -> _Function:
+    """Mark a small function that kernels call, to be compiled as part of each of them."""
+    return cast(_Function, njit(inline="always")(function))
+
+
+@cache
+def _cache_folder(file: Path) -> Path:
+    package = Path(__file__).parents[1]
+    inside = file.is_relative_to(package)
+    part = package / file.relative_to(package).parts[0] if inside else file.parent
+    return user_cache() / "compiled" / _digest(part)
+
+
+@cache
+def _digest(part: Path) -> str:
+    digest = hashlib.sha256(numba.__version__.encode())
+    for source in sorted(part.rglob("*.py")):
+        digest.update(source.read_bytes())
+    return digest.hexdigest()[:16]

@@ -1,0 +1,1 @@
+"""What streaming pipelines share: cells of arrays, deliveries, sinks, state and run folders."""
