@@ -14,7 +14,9 @@ from typing import NamedTuple
 
 import pytest
 
-from causeway import __version__, cli, cli_shared
+from causeway import __version__
+from causeway.cli import main as cli
+from causeway.cli import options
 from causeway.nexmark.events.dataset import write_dataset
 from causeway.nexmark.generator.firehose import Firehose
 from causeway.runtime.errors import CheckFailedError
@@ -44,7 +46,7 @@ def causeway(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
         told = capsys.readouterr()
         return Ended(int(ended.value.code or 0), told.out, " ".join(told.err.split()))
 
-    monkeypatch.setattr(cli_shared, "spark_session", lambda *_, **__: contextlib.nullcontext())
+    monkeypatch.setattr(options, "spark_session", lambda *_, **__: contextlib.nullcontext())
     yield run
     logging.disable(logging.NOTSET)
 

@@ -16,7 +16,8 @@ import pyarrow.parquet as pq
 import pytest
 from tests.linear_road.literal_reading import Tuple, daily_expenditure
 
-from causeway import cli, cli_shared
+from causeway.cli import main as cli
+from causeway.cli import options
 from causeway.linear_road.history import prepare as preparing
 from causeway.linear_road.history.past_traffic import SEGMENT_HISTORY_COLUMNS, TOLL_HISTORY_COLUMNS
 from causeway.linear_road.history.prepare import ensure_prepared, prepare, prepared_folder
@@ -336,7 +337,7 @@ def causeway(spark: SparkSession, monkeypatch: pytest.MonkeyPatch, capsys: pytes
         told = capsys.readouterr()
         return int(ended.value.code or 0), told.out, " ".join(told.err.split())
 
-    monkeypatch.setattr(cli_shared, "spark_session", lambda *_, **__: contextlib.nullcontext(spark))
+    monkeypatch.setattr(options, "spark_session", lambda *_, **__: contextlib.nullcontext(spark))
     yield run
     logging.disable(logging.NOTSET)
 
@@ -365,7 +366,7 @@ def test_the_commands_mistakes(
     def no_spark(*_: object, **__: object) -> None:
         raise AssertionError("Spark was started for nothing")
 
-    monkeypatch.setattr(cli_shared, "spark_session", no_spark)
+    monkeypatch.setattr(options, "spark_session", no_spark)
     code, _, err = causeway("prepare", make_workload("asks", type_4=1).folder)
     assert code == 2
     assert "has no segment_history to answer requests from" in err

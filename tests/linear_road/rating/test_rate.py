@@ -515,7 +515,7 @@ def test_a_command_ends_with_the_process_that_started_it() -> None:
     program = (
         "import os, subprocess, sys, time\n"
         "child = subprocess.Popen([sys.executable, '-c', "
-        "'from causeway.linear_road import command_process; import causeway.cli.main, time;'"
+        "'from causeway.linear_road.rating import command_process; import causeway.cli.main, time;'"
         "'causeway.cli.main.main = lambda: (print(flush=True), time.sleep(60)); command_process.main()', "
         "str(os.getpid())])\n"
         "print(child.pid, flush=True)\n"

@@ -15,7 +15,8 @@ import pytest
 from tests.linear_road.spark_settings import settings_kept
 from tests.linear_road.validation.made_workload import write_workload
 
-from causeway import cli, cli_shared
+from causeway.cli import main as cli
+from causeway.cli import options
 from causeway.linear_road.driver.clock import SimulatedClock
 from causeway.linear_road.runner.run import RunSettings, _Run, begin_run, run
 from causeway.linear_road.runner.run_folder import RunFolder
@@ -48,7 +49,7 @@ def causeway(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
             cli.main()
         return Ended(int(ended.value.code or 0), " ".join(capsys.readouterr().err.split()))
 
-    monkeypatch.setattr(cli_shared, "spark_session", no_spark)
+    monkeypatch.setattr(options, "spark_session", no_spark)
     yield command
     logging.disable(logging.NOTSET)
 
@@ -167,7 +168,7 @@ def test_a_driver_that_fails_fails_the_run_which_can_be_resumed(
     tmp_path: Path,
     spark: SparkSession,
 ) -> None:
-    monkeypatch.setattr(cli_shared, "spark_session", lambda *_, **__: contextlib.nullcontext(spark))
+    monkeypatch.setattr(options, "spark_session", lambda *_, **__: contextlib.nullcontext(spark))
     out = tmp_path / "run"
     whole = workload.parts[0].read_bytes()
     workload.parts[0].write_bytes(whole[:-100])

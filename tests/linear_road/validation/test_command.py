@@ -18,7 +18,8 @@ from tests.linear_road.literal_reading import expected_answers
 from tests.linear_road.made_traffic import balance_request, crowd, report, travel_request
 from tests.linear_road.validation.made_workload import answer_lines, write_answers, write_workload
 
-from causeway import cli, cli_shared
+from causeway.cli import main as cli
+from causeway.cli import options
 from causeway.linear_road.workload.workload import Workload
 
 pytestmark = pytest.mark.slow
@@ -53,7 +54,7 @@ def validate(
         told = capsys.readouterr()
         return Ended(int(ended.value.code or 0), told.out, " ".join(told.err.split()))
 
-    monkeypatch.setattr(cli_shared, "spark_session", lambda *_, **__: contextlib.nullcontext(spark))
+    monkeypatch.setattr(options, "spark_session", lambda *_, **__: contextlib.nullcontext(spark))
     monkeypatch.setattr(cli._output, "width", 200)
     yield run
     logging.disable(logging.NOTSET)
