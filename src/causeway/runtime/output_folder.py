@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from causeway.runtime.errors import UserError
+from causeway.runtime.lock import LOCK_FILE
 
 __all__ = ["load_facts", "prepare_folder", "refuse_used_folder", "write_json"]
 
@@ -19,7 +20,8 @@ def refuse_used_folder(folder: Path, replaces: Sequence[str] = ()) -> None:
     if folder.exists() and not folder.is_dir():
         raise UserError(f"{folder} is a file; give a folder")
     if folder.is_dir():
-        there = sorted(entry.name for entry in folder.iterdir() if entry.name not in replaces)
+        # Who writes to a folder locks it first.
+        there = sorted(entry.name for entry in folder.iterdir() if entry.name not in (*replaces, LOCK_FILE))
         if there:
             raise UserError(
                 f"{folder} is not empty (it has {there[0]}); give a new folder, or remove it first"

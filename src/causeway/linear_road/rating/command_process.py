@@ -12,11 +12,11 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import IO, Final
 
+from causeway.runtime.child_process import end_with
 from causeway.runtime.progress import console
 
 __all__ = ["Ended", "run_command"]
@@ -102,16 +102,10 @@ def _last_words(text: str, code: int) -> str:
 
 def main() -> None:
     """Be the command that the arguments tell, after the first, which is the process that wants it."""
-    threading.Thread(target=_end_with, args=(int(sys.argv.pop(1)),), daemon=True).start()
+    end_with(int(sys.argv.pop(1)))
     from causeway.cli.main import main as causeway
 
     causeway()
-
-
-def _end_with(parent: int) -> None:
-    while os.getppid() == parent:
-        time.sleep(0.5)
-    os.kill(os.getpid(), signal.SIGKILL)
 
 
 if __name__ == "__main__":
