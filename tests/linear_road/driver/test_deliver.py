@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from causeway.linear_road import driver, encoder
+from causeway.linear_road.driver import deliver, encoder
 from causeway.linear_road.driver.deliver import Delivery, drive
 from causeway.linear_road.model.tuples import INPUT_DDL, INPUT_SCHEMA
 from causeway.linear_road.workload.stream_reader import read_seconds
@@ -211,8 +211,8 @@ def test_late_files_are_delivered_and_told(tmp_path: Path, monkeypatch: pytest.M
         time.sleep(0.03)
         write_table(*args, **options)
 
-    monkeypatch.setattr(driver, "_AHEAD_SECONDS", 0.0)
-    monkeypatch.setattr(driver, "_GROUPED_SECONDS", 0.0)
+    monkeypatch.setattr(deliver, "_AHEAD_SECONDS", 0.0)
+    monkeypatch.setattr(deliver, "_GROUPED_SECONDS", 0.0)
     monkeypatch.setattr(pq, "write_table", slow_write)
     delivery = drive(workload, tmp_path / "spool", speed=200)
     assert delivery.worst_lateness_ms > 100

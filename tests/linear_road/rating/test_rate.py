@@ -19,7 +19,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from causeway import __version__, cli
+from causeway import __version__
+from causeway.cli import main as cli
 from causeway.linear_road.rating import command_process
 from causeway.linear_road.rating.command_process import Ended, run_command
 from causeway.linear_road.rating.rate import Protocol, Rating, largest_passing, rate

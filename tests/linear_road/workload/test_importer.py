@@ -15,15 +15,16 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.reference import REFERENCE
 
-from causeway.linear_road import input_text, stream_files
 from causeway.linear_road.model.tuples import INPUT_COLUMNS, INPUT_SCHEMA
+from causeway.linear_road.workload import input_text, stream_files
 from causeway.linear_road.workload.importer import import_files
 from causeway.linear_road.workload.stream_files import StreamWriter, part_path
 from causeway.linear_road.workload.workload import Workload
 from causeway.runtime.errors import UserError
 
-ORIGINAL = Path(__file__).parents[2] / "../shared/reference/linear_road/datafile20seconds.dat"
+ORIGINAL = REFERENCE / "linear_road/datafile20seconds.dat"
 
 REPORT = "0,5,107,32,0,1,0,10,53320,-1,-1,-1,-1,-1,-1"
 BALANCE = "2,5,107,-1,-1,-1,-1,-1,-1,8,-1,-1,-1,-1,-1"

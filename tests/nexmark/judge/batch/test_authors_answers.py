@@ -6,20 +6,20 @@ import csv
 from collections import Counter
 from collections.abc import Iterator
 from decimal import Decimal
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from tests.nexmark.judge.batch.tables import Event, answer, delivered
+from tests.reference import REFERENCE
 
 from causeway.nexmark.model import PAPER
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-REFERENCE = Path(__file__).parents[3] / "../shared/reference/nexmark/niagara"
+STORED = REFERENCE / "nexmark/niagara"
 
-pytestmark = pytest.mark.skipif(not REFERENCE.is_dir(), reason=f"no reference data at {REFERENCE}")
+pytestmark = pytest.mark.skipif(not STORED.is_dir(), reason=f"no reference data at {STORED}")
 
 # Their items count from 0 and reach 153, so that none of the paper's five is among them. Their test selected
 # other items; three of these have bids, and the stored answer is all of those.
@@ -27,7 +27,7 @@ ITEM_IN_PAPER = {80: 1007, 100: 1020, 130: 2001}
 
 
 def rows(name: str) -> Iterator[dict[str, str]]:
-    with (REFERENCE / f"{name}.csv").open(encoding="utf-8", newline="") as text:
+    with (STORED / f"{name}.csv").open(encoding="utf-8", newline="") as text:
         yield from csv.DictReader(text)
 
 

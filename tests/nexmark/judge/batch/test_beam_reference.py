@@ -6,12 +6,12 @@ import gzip
 import json
 from collections import Counter
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pytest
 from tests.nexmark.judge.batch.tables import Event, answer, delivered
+from tests.reference import REFERENCE
 
 from causeway.nexmark.judge.batch import batch_answer
 from causeway.nexmark.model import MODERN
@@ -19,13 +19,13 @@ from causeway.nexmark.model import MODERN
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-REFERENCE = Path(__file__).parents[3] / "../shared/reference/nexmark/beam_r100_n10000"
+STORED = REFERENCE / "nexmark/beam_r100_n10000"
 
-pytestmark = pytest.mark.skipif(not REFERENCE.is_dir(), reason=f"no reference data at {REFERENCE}")
+pytestmark = pytest.mark.skipif(not STORED.is_dir(), reason=f"no reference data at {STORED}")
 
 
 def lines(name: str) -> list[Any]:
-    with gzip.open(REFERENCE / f"{name}.jsonl.gz", "rt", encoding="utf-8") as text:
+    with gzip.open(STORED / f"{name}.jsonl.gz", "rt", encoding="utf-8") as text:
         return [json.loads(line) for line in text]
 
 
