@@ -4,6 +4,8 @@ PYTHON ?= $(shell for python in python3 python3.11 python3.12 python3.13; do \
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 DEMO   ?= demo
+# Test processes side by side, each with a Spark of its own that takes up to 3 GB.
+WORKERS ?= 2
 
 .DEFAULT_GOAL := help
 .PHONY: help install run test test-slow lint format bench clean
@@ -33,7 +35,8 @@ run: $(VENV)/.installed ## a small Linear Road: traffic, history, all answers on
 
 test: $(VENV)/.installed ## what must hold before a change lands: lint, types, tests
 	$(MAKE) --no-print-directory lint
-	$(BIN)/pytest -m 'not slow'
+	$(BIN)/pytest -n $(WORKERS) --dist loadgroup --no-loadscope-reorder -m 'not slow and not alone'
+	$(BIN)/pytest -m 'alone and not slow'
 
 test-slow: $(VENV)/.installed ## the tests that take minutes: whole three-hour workloads
 	$(BIN)/pytest -m slow

@@ -1,4 +1,4 @@
-"""What tests of several modules share: one Spark session, since starting one takes seconds."""
+"""What tests of several modules share: one Spark session a process, and how tests are dealt to processes."""
 
 from __future__ import annotations
 
@@ -17,6 +17,29 @@ if TYPE_CHECKING:
 # A first call may compile a kernel or start a job; how long that takes is for benchmarks to say.
 settings.register_profile("causeway", deadline=None)
 settings.load_profile("causeway")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Keep the tests of a file in one process, and let files that start Spark go first.
+
+    A module's fixtures are then made once. `make test` deals groups of tests to its processes in this order,
+    so the short ones, which come last, even out what the processes have to do.
+    """
+    for item in items:
+        if not item.get_closest_marker("xdist_group"):
+            item.add_marker(pytest.mark.xdist_group(item.nodeid.partition("::")[0]))
+    groups_with_spark = {_group(item) for item in items if _uses_spark(item)}
+    items.sort(key=lambda item: _group(item) not in groups_with_spark)
+
+
+def _group(item: pytest.Item) -> str:
+    marker = item.get_closest_marker("xdist_group")
+    assert marker is not None
+    return str(marker.args[0] if marker.args else marker.kwargs["name"])
+
+
+def _uses_spark(item: pytest.Item) -> bool:
+    return "spark" in getattr(item, "fixturenames", ()) or item.get_closest_marker("starts_spark") is not None
 
 
 @pytest.fixture(scope="session")
