@@ -1,4 +1,4 @@
-"""Named arrays in one cell of bytes: how tuples, state and answers travel through Spark.
+"""Named arrays, or a table, in one cell of bytes: how input, state and answers travel through Spark.
 
 Spark moves and keeps a few large cells instead of many small rows, so that its cost per tuple is that of
 copying bytes. A cell is a line of JSON (names, types, lengths) and the arrays' own memory after it; nothing
@@ -12,9 +12,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
-__all__ = ["Arrays", "concatenate", "pack", "unpack"]
+__all__ = ["Arrays", "concatenate", "pack", "pack_table", "unpack", "unpack_table"]
 
 Arrays = dict[str, NDArray[Any]]
 
@@ -23,15 +24,15 @@ _ALIGNED = 16
 
 def pack(arrays: Mapping[str, NDArray[Any]]) -> bytes:
     """One cell with all `arrays`, of one dimension or more, in their order."""
-    kept = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+    packed = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
     header = json.dumps(
         [
             [name, array.dtype.descr if array.dtype.names else array.dtype.str, array.shape]
-            for name, array in kept.items()
+            for name, array in packed.items()
         ]
     ).encode()
     parts = [header + b" " * (-(len(header) + 1) % _ALIGNED) + b"\n"]
-    for array in kept.values():
+    for array in packed.values():
         parts += [array.tobytes(), b"\0" * (-array.nbytes % _ALIGNED)]
     return b"".join(parts)
 
@@ -58,3 +59,16 @@ def concatenate(cells: Iterable[Arrays]) -> Arrays:
     if len(together) == 1:
         return together[0]
     return {name: np.concatenate([arrays[name] for arrays in together]) for name in together[0]}
+
+
+def pack_table(table: pa.Table) -> bytes:
+    """One cell with all rows of `table`, in Arrow's stream format."""
+    buffer = pa.BufferOutputStream()
+    with pa.ipc.new_stream(buffer, table.schema) as writer:
+        writer.write_table(table)
+    return bytes(buffer.getvalue())
+
+
+def unpack_table(cell: bytes) -> pa.Table:
+    """The table of a cell, without a copy."""
+    return pa.ipc.open_stream(pa.py_buffer(cell)).read_all()
