@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from causeway.nexmark.judge.batch import batch_answer, queries
+from causeway.nexmark.judge.batch import batch_answer
 from causeway.nexmark.model import ARRIVAL, MODELS
 from causeway.nexmark.operators.source import RowSource
 from causeway.nexmark.queries import Query, register_static_views
@@ -55,8 +55,7 @@ def register_tables(spark: SparkSession, model: str, folder: Path) -> None:
 def check_answers(spark: SparkSession, query: Query, source: Path, answers: Path) -> Checked:
     """Compare the answers of a run over `source` with the batch statement over the same events."""
     register_tables(spark, query.model, source)
-    name = next(name for name in queries(query.model) if name.lower() == query.name)
-    expected = batch_answer(spark, query.model, name, query.rules)
+    expected = batch_answer(spark, query.model, query.name, query.rules)
     found = final_answer(spark, query, answers)
     if found is None:
         found = expected.limit(0)

@@ -1,11 +1,8 @@
-"""The queries, one file each, found by their names: SQL text, or a kernel where streaming SQL can't say it.
+"""A query under a rule set, and the stream of its answers on Spark.
 
-    modern/q01.sql        the text, over views that are named as the streams
-    modern/q01.beam.sql   the same where Beam's rule is another
-    modern/q05.py         KERNEL, a subclass of `Kernel`; RULES, its arguments by rule set; KEYS, the columns
-                          that an answer is an update by; FINAL, SQL over the view `answer` by rule set
-
-A comment `-- update by: …` in a text is what KEYS is in a module.
+A streaming text may have a comment `-- update by: …`: the columns that an answer is an update by. An
+operator's module has KERNEL, a subclass of `Kernel`; RULES, its arguments by rule set; KEYS, what `update by`
+is in a text; FINAL, SQL over the view `answer` by rule set.
 """
 
 from __future__ import annotations
@@ -14,23 +11,20 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
 from importlib import import_module
-from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from causeway.nexmark.model import ARRIVAL, MODELS
 from causeway.nexmark.operators.source import CellSource, RowSource
 from causeway.nexmark.operators.stateful import stateful_stream
-from causeway.runtime.errors import UserError
+from causeway.nexmark.queries.files import query_number, query_text
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["RULE_SETS", "Input", "Query", "find_query", "query_names", "register_static_views"]
+__all__ = ["Input", "Query", "find_query", "register_static_views"]
 
-RULE_SETS: Final = ("ours", "beam", "flink")
 _UPDATE_BY: Final = re.compile(r"^-- update by: *(.+)$", re.MULTILINE)
 _STATEFUL: Final = re.compile(r"\bwindow\(|\bsession_window\(", re.IGNORECASE)
 _TABLES: Final = re.compile(r"\b(?:FROM|JOIN)\s+(?:arriving_)?(\w+)")
@@ -169,34 +163,21 @@ def register_static_views(spark: SparkSession, model: str, folder: Path) -> None
         ).createOrReplaceTempView("side_input")
 
 
-def query_names(model: str) -> list[str]:
-    """All queries of a model, in their order: q0, q1, …"""
-    return [f"q{number}" for number in sorted(_found(model))]
-
-
 def find_query(model: str, name: str, rules: str = "ours") -> Query:
     """The query of that name: `q5`, `Q5` and `q05` are one."""
-    number = re.fullmatch(r"[qQ]0*(\d+)", name.strip())
-    if number is None or int(number[1]) not in _found(model):
-        raise UserError(f"there is no query {name!r} in the {model} model: {', '.join(query_names(model))}")
-    at = int(number[1])
-    if rules not in RULE_SETS:
-        raise UserError(f"there are no rules {rules!r}: {', '.join(RULE_SETS)}")
-    folder = files(__package__) / model
-    texts = [folder / f"q{at:02d}.{rules}.sql", folder / f"q{at:02d}.sql"]
-    for text in texts:
-        if text.is_file():
-            told = text.read_text()
-            keys = _UPDATE_BY.search(told)
-            split = tuple(key.strip() for key in keys[1].split(",")) if keys else ()
-            return Query(model, f"q{at}", rules, split, told)
-    module = import_module(f"{__package__}.{model}.q{at:02d}")
+    number = query_number(model, name)
+    text = query_text(model, number, "stream", rules)
+    if text is not None:
+        match = _UPDATE_BY.search(text)
+        keys = tuple(key.strip() for key in match[1].split(",")) if match else ()
+        return Query(model, f"q{number}", rules, keys, text)
+    module = import_module(f"{__package__}.{model}.q{number:02d}.operator")
     by_rules: Mapping[str, Mapping[str, Any]] = getattr(module, "RULES", {})
     arguments = by_rules.get(rules, by_rules.get("ours", {}))
     final: Mapping[str, str] = getattr(module, "FINAL", {})
     return Query(
         model,
-        f"q{at}",
+        f"q{number}",
         rules,
         getattr(module, "KEYS", ()),
         None,
@@ -204,9 +185,3 @@ def find_query(model: str, name: str, rules: str = "ours") -> Query:
         json.dumps(arguments),
         final.get(rules, final.get("ours")),
     )
-
-
-@cache
-def _found(model: str) -> frozenset[int]:
-    names = (file.name for file in (files(__package__) / model).iterdir())
-    return frozenset(int(match[1]) for name in names if (match := re.match(r"q(\d+)\.", name)))

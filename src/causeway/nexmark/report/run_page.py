@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
-from importlib.resources import files
 from pathlib import Path
 from typing import Any, Final
 
+from causeway.nexmark.queries.files import query_number, query_text
 from causeway.nexmark.report.plots import latency_overview, query_plot, throughput_overview
 from causeway.nexmark.report.table import (
     LATENCIES,
@@ -247,11 +247,11 @@ def _named(result: Facts, facts: Facts) -> str:
 def _title(model: str, name: str) -> str:
     """What a query is called, as its batch statement has it."""
     try:
-        text = files("causeway.nexmark.judge.batch") / model / f"q{int(name[1:]):02d}.sql"
-        told = text.read_text(encoding="utf-8").splitlines()[0].removeprefix("-- ").partition(":")[0]
-    except (OSError, ValueError):
+        text = query_text(model, query_number(model, name), "batch") or ""
+    except UserError:
         return ""
-    return told.partition(", ")[2] or told
+    title = text.partition("\n")[0].removeprefix("-- ").partition(":")[0]
+    return title.partition(", ")[2] or title
 
 
 def _query_section(result: Facts, queries: Sequence[Facts]) -> str:

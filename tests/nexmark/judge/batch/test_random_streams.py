@@ -11,8 +11,9 @@ import pytest
 from tests.nexmark.judge.batch.literal_reading import reading
 from tests.nexmark.judge.batch.tables import Event, answer, delivered
 
-from causeway.nexmark.judge.batch import RULES, queries, statement
+from causeway.nexmark.judge.batch import statement
 from causeway.nexmark.model import MODERN
+from causeway.nexmark.queries import RULE_SETS, query_names
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -92,8 +93,8 @@ def crowded_stream(seed: int) -> list[Event]:
 EVENTS = crowded_stream(seed=4)
 STATEMENTS = [
     (query, rules)
-    for query in queries("modern")
-    for rules in RULES
+    for query in query_names("modern")
+    for rules in RULE_SETS
     if (query, rules) != ("q0", "beam")
     if rules == "ours" or statement("modern", query, rules) != statement("modern", query, "ours")
 ]

@@ -1,10 +1,9 @@
-"""What an ideal system, of infinite speed and perfect knowledge, would have told when: one SQL text a query.
+"""What an ideal system, of infinite speed and perfect knowledge, would emit and when: `ideal.sql` of a query.
 
-    modern/q05.sql   over views of all events, named as the streams
-
-A text may also select from `answer`, the batch statement of its query, and from the tables that batch
-statements share. Its columns are `time`, the event time from which nothing to come can change the answer (a
-window's end, a closing, the later side of a join), and what the distance needs. Comments say the rest:
+The text selects from views of all events, which are named as the streams. It may also select from `answer`,
+the batch statement of its query, and from the tables that batch statements share. Its columns are `time`, the
+event time from which nothing to come can change the answer (a window's end, a closing, the later side of a
+join), and what the distance needs. Comments say the rest:
 
     -- distance: rows    every row is an answer; with `ours`, a key's answer is replaced by its next
     -- distance: value   `key` and its current `value`
@@ -12,7 +11,7 @@ window's end, a closing, the later side of a join), and what the distance needs.
     -- unit: bids        of the distance
     -- ours: key=… value=… newest=… part=…
 
-`ours` tells in SQL which columns of our answers are the same. A row without a key is not compared. Of
+`ours` says in SQL which columns of our answers are the same. A row without a key is not compared. Of
 several values of a key in a batch, or of several sets, the one with the highest `newest` counts, else the one
 furthest down. Where a key has parts, its value is the sum of theirs. The rules are this project's own.
 """
@@ -21,18 +20,18 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from importlib.resources import files
 from typing import Final
 
 from causeway.nexmark.judge.batch import statement
 from causeway.nexmark.queries import Query
+from causeway.nexmark.queries.files import query_number, query_text, with_shared_tables
+from causeway.runtime.errors import UserError
 
 __all__ = ["DISTANCES", "Ideal", "find_ideal"]
 
 DISTANCES: Final = ("rows", "value", "set")
 _HEADER: Final = re.compile(r"^-- (distance|unit|ours): *(.+)$", re.MULTILINE)
 _OURS: Final = re.compile(r"\b(key|value|newest|part)=")
-_BATCH: Final = "causeway.nexmark.judge.batch"
 _RULES: Final = "ours"
 
 
@@ -50,30 +49,17 @@ class Ideal:
 
 def find_ideal(query: Query) -> Ideal:
     """The text of a query's name, with the tables that it selects from written in front."""
-    number = int(query.name[1:])
-    text = (files(__package__) / query.model / f"q{number:02d}.sql").read_text(encoding="utf-8")
+    text = query_text(query.model, query_number(query.model, query.name), "ideal")
+    if text is None:
+        raise UserError(
+            f"the query {query.name} of the {query.model} model has no ideal timeline (ideal.sql)"
+        )
     facts = dict(_HEADER.findall(text))
     parts = _OURS.split(facts.get("ours", ""))[1:]
     return Ideal(
         words=text.splitlines()[0].removeprefix("-- ").rstrip("."),
         distance=facts["distance"],
         unit=facts["unit"],
-        ours={name: told.strip() for name, told in zip(parts[::2], parts[1::2], strict=True)},
-        text=_with_tables(query.model, number, text),
+        ours={name: expression.strip() for name, expression in zip(parts[::2], parts[1::2], strict=True)},
+        text=with_shared_tables(query.model, text, _RULES, answer=statement(query.model, query.name, _RULES)),
     )
-
-
-def _with_tables(model: str, number: int, text: str) -> str:
-    letter = {"modern": "q", "paper": "Q"}[model]
-    named = set(re.findall(r"\b(?:FROM|JOIN)\s+(\w+)", re.sub(r"--.*", "", text)))
-    tables = {}
-    if "answer" in named:
-        tables["answer"] = statement(model, f"{letter}{number}", _RULES)
-    shared = (file for file in (files(_BATCH) / model).iterdir() if not re.match(r"q\d\d\.", file.name))
-    for file in shared:
-        name = file.name.removesuffix(".sql")
-        if name in named:
-            tables[name] = file.read_text(encoding="utf-8")
-    for name, table in tables.items():
-        text = f"WITH {name} AS (\n{table})\nSELECT * FROM (\n{text})\n"
-    return text
