@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
+from tests.browser import Browser, open_browser
 
 from causeway.spark.session import spark_session
 
@@ -51,3 +52,9 @@ def spark() -> Iterator[SparkSession]:
     }
     with spark_session("tests", master="local[2]", settings=settings) as session:
         yield session
+
+
+@pytest.fixture(scope="session")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    with open_browser(tmp_path_factory.mktemp("browser")) as browser:
+        yield browser

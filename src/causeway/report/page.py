@@ -1,4 +1,4 @@
-"""What the pages of all benchmarks share: one file that needs no network, its look, tiles and tables."""
+"""The page that all benchmarks share: one HTML file that needs no network, its look, tiles and tables."""
 
 from __future__ import annotations
 
@@ -12,20 +12,22 @@ from typing import Any, Final
 
 from plotly.offline import get_plotlyjs
 
+from causeway.report.plots import FIT_SCRIPT
 from causeway.runtime.errors import UserError
 
 __all__ = [
-    "PLOT_CONFIG",
     "STYLE",
     "as_script_data",
+    "headline_html",
     "mapping",
-    "moment",
     "page_html",
+    "section_html",
     "settings_html",
     "short",
     "table_html",
     "tile",
-    "told",
+    "time_text",
+    "value_text",
     "write_page",
 ]
 
@@ -49,7 +51,9 @@ th { text-align: right; padding: 6px 8px 4px; border-bottom: 1px solid #cbd5e1; 
      white-space: nowrap; }
 td { padding: 4px 8px; border-bottom: 1px solid #eef2f7; text-align: right; white-space: nowrap; }
 th:first-child, td:first-child { text-align: left; }
-td.holds { color: #15803d; } td.out, p.out { color: #dc2626; font-weight: 600; } td.none { color: #94a3b8; }
+.wide { overflow-x: auto; }
+td.holds, p.holds { color: #15803d; } td.out, p.out { color: #dc2626; font-weight: 600; }
+td.none { color: #94a3b8; }
 ul.differences { list-style: none; padding: 0; margin: 8px 0; }
 .differences li { display: flex; padding: 5px 0; border-bottom: 1px solid #eef2f7; overflow-wrap: anywhere; }
 .differences b { flex: 0 0 96px; color: #dc2626; }
@@ -61,13 +65,14 @@ ul.differences { list-style: none; padding: 0; margin: 8px 0; }
 .settings td:first-child { color: #64748b; width: 42%; }
 code { background: #f1f5f9; border-radius: 4px; padding: 1px 5px; font-size: 13.5px; }
 @media (max-width: 900px) { .tiles { grid-template-columns: repeat(2, 1fr); } .settings { columns: 1; } }
+@media (max-width: 600px) {
+  body { padding: 18px 14px 32px; }
+  .tile { padding: 8px 10px 9px; } .tile b { font-size: 20px; }
+  .modebar-container { display: none; }
+}
 """
 
-PLOT_CONFIG: Final[Mapping[str, Any]] = {
-    "displaylogo": False,
-    "responsive": True,
-    "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"],
-}
+_UNITS: Final = {"gib": "GiB", "ms": "ms", "seconds": "s", "mb": "MB"}
 
 
 def page_html(title: str, body: str, style: str = "") -> str:
@@ -75,14 +80,29 @@ def page_html(title: str, body: str, style: str = "") -> str:
     return (
         "<!DOCTYPE html>\n"
         f'<html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<style>{STYLE}{style}</style>"
         '<script>window.PlotlyConfig = {MathJaxConfig: "local"};</script>'
-        f"<script>{get_plotlyjs()}</script></head><body>{body}</body></html>\n"
+        f"<script>{get_plotlyjs()}</script><script>{FIT_SCRIPT}</script></head><body>{body}</body></html>\n"
     )
 
 
+def headline_html(title: str, facts: Iterable[str], tiles: Iterable[str], notes: Iterable[str]) -> str:
+    """The top of a page: what was run on what, the figures that matter most, and warnings."""
+    return (
+        f'<h1>{escape(title)}</h1><p class="facts">{escape(" · ".join(facts))}</p>'
+        f'<div class="tiles">{"".join(tiles)}</div>'
+        + "".join(f'<p class="note">{escape(note)}</p>' for note in notes)
+    )
+
+
+def section_html(heading: str, html: str, name: str = "") -> str:
+    """A heading and what stands under it; `name` is its id, for scripts and addresses."""
+    return f"<h2{f' id={name}' if name else ''}>{escape(heading)}</h2>{html}"
+
+
 def write_page(page: Path, html: str) -> Path:
-    """Write it whole or not at all."""
+    """Write the whole page or nothing."""
     unfinished = page.with_name(f".{page.name}-{os.getpid()}")
     try:
         unfinished.write_text(html, encoding="utf-8")
@@ -95,23 +115,23 @@ def write_page(page: Path, html: str) -> Path:
 
 
 def tile(figure: str, words: str, style: str = "") -> str:
-    """A figure in large type, and what it is; `style` is holds, out or open."""
+    """A figure in large type and what it means; `style` is holds, out or open."""
     return f'<div class="tile {style}"><b>{escape(figure)}</b><span>{escape(words)}</span></div>'
 
 
 def table_html(headings: Iterable[str], rows: Iterable[str]) -> str:
-    """A table of rows that are HTML cells."""
+    """A table of rows that are HTML cells; it scrolls where the screen is narrower."""
     head = "".join(f"<th>{escape(heading)}</th>" for heading in headings)
-    return f"<table><tr>{head}</tr>{''.join(f'<tr>{row}</tr>' for row in rows)}</table>"
+    body = "".join(f"<tr>{row}</tr>" for row in rows)
+    return f'<div class="wide"><table><tr>{head}</tr>{body}</table></div>'
 
 
 def settings_html(groups: Mapping[str, Mapping[str, Any]]) -> str:
-    """Facts by headings; those without any are left out."""
+    """Facts under headings; a heading without facts is left out."""
     sections = []
     for heading, group in groups.items():
         rows = [
-            f"<td>{escape(name if '.' in name else name.replace('_', ' '))}</td>"
-            f"<td>{escape(told(value))}</td>"
+            f"<td>{escape(_label(name))}</td><td>{escape(value_text(value))}</td>"
             for name, value in group.items()
         ]
         if rows:
@@ -120,8 +140,18 @@ def settings_html(groups: Mapping[str, Mapping[str, Any]]) -> str:
     return f'<div class="settings">{"".join(sections)}</div>'
 
 
-def told(value: object) -> str:
-    """A fact for people."""
+def _label(name: str) -> str:
+    """A fact's name in words, its unit in brackets. Names with a dot are Spark's and stay as they are."""
+    if "." in name:
+        return name
+    words, _, unit = name.rpartition("_")
+    if words and unit in _UNITS:
+        name = f"{words} ({_UNITS[unit]})"
+    return name.replace("_", " ")
+
+
+def value_text(value: object) -> str:
+    """A fact's value in words."""
     if value is None:
         return "—"
     if isinstance(value, bool):
@@ -132,19 +162,19 @@ def told(value: object) -> str:
 
 
 def mapping(value: object) -> Mapping[str, Any]:
-    """The facts under a name, none where a broken-off run has not written them."""
+    """The facts under a name; empty where an interrupted run has not written them."""
     return value if isinstance(value, dict) else {}
 
 
-def moment(epoch: object) -> str | None:
-    """A time, in words."""
+def time_text(epoch: object) -> str | None:
+    """Seconds since 1970 as a date and time in UTC."""
     if not isinstance(epoch, (int, float)):
         return None
     return datetime.fromtimestamp(epoch, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
 
 
 def short(count: int) -> str:
-    """A large number, in words."""
+    """A large number, rounded."""
     if count < 100_000:
         return f"{count:,}"
     return f"{count / 1e3:,.0f} thousand" if count < 999_500 else f"{count / 1e6:,.1f} million"

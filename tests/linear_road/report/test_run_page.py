@@ -6,95 +6,16 @@ import base64
 import json
 import re
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
+from tests.linear_road.report.made_run import FACTS, make_run, validation, write_answers
 
 from causeway.linear_road.report.city import City, city_data, read_city
 from causeway.linear_road.report.run_measurements import measure_run
 from causeway.linear_road.report.run_page import write_run_page
-from causeway.linear_road.runner.answers_file import ANSWER_SCHEMA, collect_answers
+from causeway.linear_road.runner.answers_file import collect_answers
 from causeway.runtime.errors import UserError
-
-FACTS: dict[str, Any] = {
-    "version": "0.1.0",
-    "state": "finished",
-    "workload": "<b>roads</b> & more",
-    "expressways": 2.0,
-    "minutes": 5,
-    "seed": 1,
-    "rules": "vldb2004",
-    "speed": 2.0,
-    "from_minute": 2,
-    "master": "local[2]",
-    "settings": {"spark.driver.memory": "<8g>"},
-    "hardware": {"processor": "Fast <& cheap>", "cores": 2, "memory_gib": 23.5, "system": "Linux"},
-    "versions": {"pyspark": "4.3.0"},
-    "started_at": 1_760_000_000.0,
-    "attempts": 1,
-    "counts": {"tuples": 12_345, "answers": {"0": 4}},
-    "delivery": {"worst_lateness_ms": 12.0, "p99_lateness_ms": 3.0, "kept_promise": True},
-}
-SEGMENTS = ("Minute", "XWay", "Dir", "Seg", "Cars", "Lav", "Toll", "Accident")
-
-
-def write_answers(run: Path, number: int, first: int, rows: list[tuple[int, int, float]]) -> None:
-    """Answers as (Type, Time, Emit); the batch is readable at its last Emit."""
-    folder = run / "batches"
-    folder.mkdir(parents=True, exist_ok=True)
-    fields = dict.fromkeys(ANSWER_SCHEMA.names[3:], 1)
-    table = [{"Type": kind, "Time": time, "Emit": emit} | fields for kind, time, emit in rows]
-    pq.write_table(pa.Table.from_pylist(table, schema=ANSWER_SCHEMA), folder / f"batch-{number:09d}.parquet")
-    counts = {str(kind): sum(row[0] == kind for row in rows) for kind in range(5)}
-    facts = {
-        "batch": number,
-        "first_second": first,
-        "last_second": first + 9,
-        "tuples": 500,
-        "answers": counts,
-    }
-    times = {"started_at": 100.0 + number, "readable": 100.75 + number}
-    facts |= times | {"readable_simulated": max([emit for *_, emit in rows], default=0.0)}
-    (folder / f"batch-{number:09d}.json").write_text(json.dumps(facts))
-
-
-def write_segments(run: Path, rows: list[tuple[int, ...]]) -> None:
-    (run / "segments").mkdir(parents=True)
-    columns = np.array(rows, np.int32).T
-    pq.write_table(pa.table(list(columns), names=SEGMENTS), run / "segments/batch-000000000.parquet")
-
-
-def make_run(run: Path, collect: bool = True, **facts: Any) -> Path:
-    run.mkdir()
-    write_answers(run, 0, 0, [(0, 5, 100.0)])
-    write_answers(run, 1, 120, [(0, 120, 121.0), (0, 125, 130.0), (2, 126, 130.0), (3, 121, 130.0)])
-    write_answers(run, 2, 130, [(0, 131, 139.0), (1, 131, 139.0), (4, 139, 142.0)])
-    write_segments(
-        run, [(1, 0, 0, 31, 80, 30, 1800, 1), (2, 0, 0, 31, 70, 20, 800, 1), (2, 1, 1, 9, 7, 66, 0, 0)]
-    )
-    told = [json.loads(path.read_text()) for path in sorted((run / "batches").glob("*.json"))]
-    spent = {"addBatch": 600, "walCommit": 20, "commitOffsets": 10, "queryPlanning": 30}
-    batches = [batch | {"seconds": 0.75, "durations_ms": spent} for batch in told]
-    (run / "run.json").write_text(json.dumps(FACTS | {"batches": batches} | facts))
-    if collect:
-        collect_answers(run)
-    return run
-
-
-def validation(passed: bool, **facts: Any) -> dict[str, Any]:
-    took = {"answers": 3, "least": 0.5, "mean": 2.5, "p50": 2.25, "p95": 4.0, "p99": 4.0, "most": 4.0}
-    names = ["toll notification", "accident alert", "account balance", "daily expenditure", "travel time"]
-    types = [
-        {"type": number, "name": name, "passed": passed, "deadline": 5, "expected": 1234, "answered": 1234}
-        | dict.fromkeys(("missing", "extra", "doubled", "late", "early"), 0)
-        | {"wrong": 0 if passed else 3, "response": took if number else None}
-        for number, name in enumerate(names)
-    ]
-    told = {"passed": passed, "xways": None, "speed": 2.0, "types": types, "malformed": 0, "differences": []}
-    return told | {"notes": []} | facts
 
 
 def page(run: Path) -> str:
@@ -113,7 +34,7 @@ def test_the_page_has_headline_plots_city_and_settings(tmp_path: Path) -> None:
         "late": "2 answers past their deadline; not validated",
         "L = 2": "minutes 2 to 5, speed 2",
         "5.50 s": "worst response of a toll or alert; 5 s allowed",
-        "100/s": "tuples delivered, on average; 100/s at most",
+        "100/s": "tuples delivered on average; 100/s at most",
         "8": "answers to 12,345 tuples, of five types",
     }
     for told in (
@@ -201,7 +122,7 @@ def test_without_real_time_there_are_no_response_times(tmp_path: Path) -> None:
     html = page(make_run(tmp_path / "run", speed=None, from_minute=0))
     assert tiles(html)["L = 2"] == "5 minutes, as fast as possible"
     # Three batches of 500 tuples, begun a second apart, the last of which took 0.75 s.
-    assert tiles(html)["545/s"].startswith("tuples taken")
+    assert tiles(html)["545/s"].startswith("tuples processed")
     assert "answers have no response times" in html
     assert "s allowed" not in html.split("<body>")[1].split("<h2>Validation")[0]
 
@@ -210,7 +131,7 @@ def test_a_run_that_failed_shows_how_far_it_came(tmp_path: Path) -> None:
     run = make_run(tmp_path / "run", collect=False, state="failed", batches=[])
     (run / "batches/batch-000000001.json").unlink()
     html = page(run)
-    assert tiles(html)["broken off"] == "after 2 of 5 simulated minutes"
+    assert tiles(html)["failed"] == "after 2 of 5 simulated minutes"
     assert html.count("batch 1 was broken off") == 1
     assert re.search(r"Accident alerts\S*: 1, worst 5\.50 s", html)
 
@@ -251,7 +172,7 @@ def test_files_that_cannot_be_read_are_left_out_and_told(tmp_path: Path) -> None
         "part-00001.parquet cannot be read as answers, and is left out",
         "batch-000000001.parquet cannot be read as segments, and is left out",
         "validation.json cannot be read",
-        "by up to 230 ms; 100 ms are promised",
+        "by up to 230 ms; 100 ms are allowed",
         "it took 3 attempts",
     ):
         assert told in html

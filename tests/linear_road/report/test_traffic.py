@@ -11,29 +11,11 @@ from typing import Any
 
 import pytest
 from rich.console import Console
+from tests.linear_road.report.made_inspection import inspection
 
-from causeway.linear_road.inspection.expectations import Accident, Figure, Traffic, Verdict, judge, travel_law
-from causeway.linear_road.inspection.inspect import Inspection, Minute
+from causeway.linear_road.inspection.expectations import Accident, Traffic, Verdict, judge, travel_law
+from causeway.linear_road.inspection.inspect import Inspection
 from causeway.linear_road.report.traffic import inspection_table, write_traffic_page
-
-
-def inspection(minutes: int = 180, verdict: Verdict = Verdict.OUT) -> Inspection:
-    return Inspection(
-        folder=Path("city"),
-        source="generated",
-        expressways=1.0,
-        minutes=minutes,
-        figures=(
-            Figure("Volume", "position reports", "7", "12,000,000 ± 10%", verdict, 7),
-            Figure("Volume", "trips <all>", "3", "—", Verdict.NOT_JUDGED, 3),
-            Figure("Accidents", "accidents", "2", "9 (8 to 10)", Verdict.HOLDS, 2),
-        ),
-        series=tuple(Minute(m, 600 * m, None if m == 2 else 50.0, m // 20) for m in range(1, minutes + 1)),
-        accidents=(
-            Accident(0, 0, 2, 31, 163_680, 1200, 2100, False),
-            Accident(0, 1, 1, 77, 406_560, 10_000, 10_810, True),
-        ),
-    )
 
 
 def full_run(expressways: float) -> Traffic:
@@ -71,17 +53,17 @@ def page(made: Inspection, folder: Path) -> str:
 def test_the_page_has_the_plots_promises_and_figures(tmp_path: Path) -> None:
     html = page(inspection(), tmp_path)
     for told in (
-        "Reports per minute",
-        "Mean speed, mph",
+        "Position reports",
+        "Mean speed",
         "Congested segments",
-        "1,100 promised",
+        "1,100 expected",
         "segment 31, lane 2: 15.0 min",
-        "still standing",
+        "not cleared by the end",
         "1 of 2 judged figures out",
         "trips &lt;all&gt;",
     ):
         assert told in html
-    assert "100,000 \\u00b1 10% promised" in html or "100,000 ± 10% promised" in html
+    assert "100,000 \\u00b1 10% expected" in html or "100,000 ± 10% expected" in html
 
 
 def test_the_page_needs_nothing_from_elsewhere(tmp_path: Path) -> None:
@@ -93,7 +75,7 @@ def test_the_page_needs_nothing_from_elsewhere(tmp_path: Path) -> None:
 def test_a_short_sound_run(tmp_path: Path) -> None:
     html = page(inspection(minutes=1, verdict=Verdict.HOLDS), tmp_path)
     assert "all 2 judged figures hold" in html
-    assert "10% promised" not in html
+    assert "10% expected" not in html
 
 
 def test_the_figures_stand_beside_the_page_for_programs(tmp_path: Path) -> None:

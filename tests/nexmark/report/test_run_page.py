@@ -10,60 +10,11 @@ from typing import Any
 
 import pytest
 from rich.console import Console
+from tests.nexmark.report.made_result import RESULT, matching, steady, throughput
 
 from causeway.nexmark.report.plots import query_plot
 from causeway.nexmark.report.run_page import result_table, write_nexmark_page
 from causeway.runtime.errors import UserError
-
-STARTED = 1_760_000_000.0
-RESULT: dict[str, Any] = {
-    "version": "0.1.0",
-    "state": "finished",
-    "model": "modern",
-    "rules": "ours",
-    "source": {"kind": "generator", "rate": 10_000, "duration": 10},
-    "machine": {"processor": "Fast <& cheap>", "cores": 2, "memory_gib": 23.5},
-    "versions": {"pyspark": "4.3.0"},
-}
-
-
-def matching(**facts: Any) -> dict[str, Any]:
-    line = {"seconds": [2.0, 4.0, 6.0], "values": [1.0, 5.0, 7.0]}
-    later = {"seconds": [2.0, 5.0, 7.0], "values": [1.0, 5.0, 7.0]}
-    between = {"seconds": [2.0, 4.0, 5.0, 6.0, 7.0], "values": [0.0, 4.0, 0.0, 2.0, 0.0]}
-    told = {"metric": 0.75, "unit": "cents", "distance": "value", "compared": "The mean <price>", "keys": 5}
-    told |= {"from_second": 2.0, "to_second": 10.0}
-    timeline = {"of": "category 10", "ideal": line, "ours": later, "distance": between}
-    return told | {"timeline": timeline} | facts
-
-
-def steady(query: str, **facts: Any) -> dict[str, Any]:
-    batches = [
-        {"batch": at, "began": STARTED + at, "readable": STARTED + at + 0.6, "slices": 10 * at}
-        for at in range(11)
-    ]
-    latency = {"slices": 80, "min": 0.6, "mean": 1.1, "p50": 1.125, "p95": 1.5, "p99": 1.55, "max": 1.6}
-    clock = {"started": STARTED, "interval": 0.1, "slice_events": 1000, "slices": 100}
-    clock |= {"first_time": 1_436_918_400_000, "time_per_second": 1000.0}
-    return {
-        "query": query,
-        "events": 100_000,
-        "events_per_second": 9_400,
-        "megabytes_per_second": 1.25,
-        "events_per_cpu_second": 12_345,
-        "batches": batches,
-        "latency": latency,
-        "clock": clock,
-        "firehose": {"rate": 10_000, "warm_up_seconds": 2.0, "worst_lateness_ms": 3.0},
-        "rejects": {"malformed": 0, "late": 0},
-        "check": {"passed": True, "rows": 5, "missing": 0, "extra": 0, "differences": []},
-        "output_matching": matching(),
-    } | facts
-
-
-def throughput(query: str) -> dict[str, Any]:
-    left_out = ("latency", "clock", "firehose", "check", "output_matching")
-    return {name: value for name, value in steady(query).items() if name not in left_out}
 
 
 def page(run: Path, *queries: dict[str, Any], **facts: Any) -> str:
@@ -94,16 +45,16 @@ def test_a_steady_run(tmp_path: Path) -> None:
     assert tiles(html) == {
         "passed": "all 2 queries answer as the batch statement does",
         "2 queries": "from the firehose, 10,000 events/s for 10 s each",
-        "9,400/s": "events, until the last one was answered",
+        "9,400/s": "events, measured until the last one was answered",
         "1.55 s": "p99 latency of q4, the slowest",
-        "0.750": "cents behind an ideal system, q4 on average: Output Matching",
+        "0.750": "cents: Output Matching of q4, its mean distance to an ideal system",
     }
     figures = ["9,400", "1.25", "12,345", "0.600", "1.100", "1.125", "1.500", "1.550", "1.600"]
     assert cells(html) == [
         ["q4 Average price for a category", *figures, "0.750 cents", "passed", "0"],
         ["q5 Hot items", *figures, "0.750 of 1", "passed", "0"],
     ]
-    assert "Neither counts the first 2 s, the warm-up." in html
+    assert "Both leave out the warm-up, the first 2 s." in html
     assert "Fast &lt;&amp; cheap&gt;" in html
     assert "The mean <price>" not in html
     assert "http" not in re.sub(r"<script.*?</script>", "", html, flags=re.DOTALL)
@@ -137,7 +88,7 @@ def test_a_throughput_run_has_neither_latency_nor_output_matching(tmp_path: Path
     fast = throughput("q1") | {"events_per_second": 1_000_000}
     html = page(tmp_path, throughput("q0"), fast, source=source)
     assert tiles(html) == {
-        "not checked": "whether the answers are right is open",
+        "not checked": "it is not known whether the answers are right",
         "2 queries": "over a folder, up to 100 thousand events, as fast as possible",
         "9,400/s": "events of the slowest query; 1,000,000/s of the fastest",
         "—": "no latencies: the input was there before the queries began",
@@ -151,7 +102,7 @@ def test_a_throughput_run_has_neither_latency_nor_output_matching(tmp_path: Path
 def test_answers_that_differ_are_told(tmp_path: Path) -> None:
     failed = {"passed": False, "missing": 2, "extra": 1, "differences": ["missing: auction <7>"]}
     html = page(tmp_path, steady("q0"), steady("q5", check=failed, rejects={"malformed": 3, "late": 0}))
-    assert tiles(html)["1 differ"] == "from the batch statement: q5"
+    assert tiles(html)["1 differs"] == "from the batch statement: q5"
     assert "<b>q5</b><span>missing: auction &lt;7&gt;</span>" in html
     assert cells(html)[1][-2:] == ["2 missing, 1 extra", "3 malformed"]
 

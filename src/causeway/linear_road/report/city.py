@@ -1,7 +1,7 @@
-"""The city during a run: tolls, speeds, cars and accidents of every segment, for a page that shows them.
+"""The city during a run: tolls, speeds, cars and accidents of every segment, as data for the page.
 
-All of it for a hundred expressways would be a file too large to send around, so the page has the means over
-all expressways, and the first few one by one (as many as fit).
+A hundred expressways would make the page too large to send by mail. So it has the means over all
+expressways, and single ones from the first on, as many as fit.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ __all__ = ["City", "city_data", "read_city"]
 _COLUMNS: Final = ("Minute", "XWay", "Dir", "Seg", "Cars", "Lav", "Toll", "Accident")
 _DIRECTIONS: Final = ("east", "west")
 
-_MOST_CELLS: Final = 1_000_000
-"""Cells that the page has of single expressways: five bytes each."""
-_MOST_ACCIDENTS: Final = 60
-"""More of them, in the view over all expressways, would hide the tolls beneath."""
+_CELL_LIMIT: Final = 1_000_000
+"""Cells of single expressways in the page, at five bytes each."""
+_ACCIDENT_LIMIT: Final = 60
+"""More accidents than this would hide the tolls in the view of all expressways."""
 _FEWEST_FOR_OVERVIEW: Final = 4
 
 
@@ -57,7 +57,7 @@ class City:
 
 
 def read_city(run: Path, notes: list[str]) -> City | None:
-    """Read the run's segments; `None` where no minute was closed. What cannot be read goes into `notes`."""
+    """Read the run's segments; `None` where no minute was closed. Unreadable files are named in `notes`."""
     xways: set[int] = set()
     last_minute = 0
     for columns in _read(run, notes):
@@ -79,11 +79,11 @@ def read_city(run: Path, notes: list[str]) -> City | None:
         minute, segment = columns["Minute"] - 1, columns["Seg"]
         city.cars[(*place, minute, segment)] = columns["Cars"]
         city.accident[(*place, minute, segment)] = columns["Accident"] > 0
-        # A closed minute's statistics are what the next one is charged by.
-        told = minute + 1 < last_minute
-        next_minute = (*(index[told] for index in place), minute[told] + 1, segment[told])
-        city.speed[next_minute] = columns["Lav"][told]
-        city.toll[next_minute] = columns["Toll"][told]
+        # The statistics of a closed minute set the tolls of the next one.
+        charged = minute + 1 < last_minute
+        next_minute = (*(index[charged] for index in place), minute[charged] + 1, segment[charged])
+        city.speed[next_minute] = columns["Lav"][charged]
+        city.toll[next_minute] = columns["Toll"][charged]
     return city
 
 
@@ -104,7 +104,7 @@ def _read(run: Path, notes: list[str]) -> Iterator[dict[str, npt.NDArray[np.int3
 def city_data(city: City) -> dict[str, Any]:
     """What the page's script draws: views to choose from, each with its directions, as compact text."""
     per_expressway = city.minutes * SEGMENTS * len(city.directions)
-    shown = city.xways[: max(1, _MOST_CELLS // per_expressway)]
+    shown = city.xways[: max(1, _CELL_LIMIT // per_expressway)]
     views = [
         {"name": f"expressway {xway}", "roads": [_road(city, index, way) for way in city.directions]}
         for index, xway in enumerate(shown)
@@ -143,7 +143,7 @@ def _mean_road(city: City, direction: int) -> dict[str, Any]:
         "toll": _packed(np.rint(city.toll[:, direction].mean(axis=0))),
         "speed": _packed(np.where(known > 0, np.rint(mean_speed) + 1, 0)),
         "cars": _packed(np.rint(city.cars[:, direction].mean(axis=0))),
-        "accidents": accidents if len(accidents) <= _MOST_ACCIDENTS else [],
+        "accidents": accidents if len(accidents) <= _ACCIDENT_LIMIT else [],
     }
 
 

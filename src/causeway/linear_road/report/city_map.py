@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from html import escape
 from typing import Final
 
 from causeway.linear_road.report.city import City, city_data
+from causeway.report.page import as_script_data
+from causeway.report.plots import RED, SIMULATED_MINUTES
 
 __all__ = ["CITY_STYLE", "city_map"]
 
@@ -25,8 +26,6 @@ _SCRIPT: Final = """
   const expressway = document.getElementById("city-expressway");
   const direction = document.getElementById("city-direction");
   const quantity = document.getElementById("city-quantity");
-  const font = {family: "system-ui, -apple-system, Segoe UI, sans-serif", size: 13, color: "#0f172a"};
-  const config = {displaylogo: false, responsive: true};
   const minutes = Array.from({length: city.minutes}, (_, i) => i + 1);
   const middles = minutes.map(minute => minute - 0.5);
   const violet = [[0, "#f1f5f9"], [0.001, "#e0e7ff"], [0.35, "#a5b4fc"], [0.7, "#6366f1"], [1, "#312e81"]];
@@ -75,26 +74,26 @@ _SCRIPT: Final = """
     };
   }
 
-  function cells(rows, look, panel, names, told) {
+  function cells(rows, look, panel, names, hover) {
     return {
       type: "heatmap", x: middles, y: names, xaxis: "x" + panel, yaxis: "y" + panel, coloraxis: "coloraxis",
       z: rows.map(row => row.map(value => value === null ? null : look.colour(value))),
       customdata: rows.map((row, r) => row.map((value, i) => [value, minutes[i], city.xways[r]])),
-      hoverongaps: false, hovertemplate: told + "<extra></extra>",
+      hoverongaps: false, hovertemplate: hover + "<extra></extra>",
     };
   }
 
-  function accidents(stretches, panel, names, width, told) {
+  function accidents(stretches, panel, names, width, describe) {
     const x = [], y = [], text = [];
     for (const [row, first, last] of stretches) {
-      const words = told(names[row], first, last);
+      const words = describe(names[row], first, last);
       x.push(first - 1, last, null); y.push(names[row], names[row], null); text.push(words, words, "");
     }
     const line = {type: "scatter", mode: "lines", x: x, y: y, xaxis: "x" + panel, yaxis: "y" + panel,
                   showlegend: false};
     return [
       {...line, line: {color: "#ffffff", width: width + 1.5}, hoverinfo: "skip"},
-      {...line, line: {color: "#dc2626", width: width}, text: text, hovertemplate: "%{text}<extra></extra>"},
+      {...line, line: {color: "RED", width: width}, text: text, hovertemplate: "%{text}<extra></extra>"},
     ];
   }
 
@@ -112,14 +111,14 @@ _SCRIPT: Final = """
   }
 
   function layout(height, top, look) {
-    return {height: height, margin: {l: 60, r: 80, t: 34, b: 46}, font: font, hovermode: "closest",
+    return {height: height, margin: {l: 60, r: 80, t: 34, b: 46}, font: plotFont, hovermode: "closest",
             paper_bgcolor: "#fff", plot_bgcolor: "#fff", coloraxis: colourAxis(look, top),
             annotations: [], showlegend: false};
   }
 
   function span(bottom, range) {
     return {range: range, showgrid: false, zeroline: false,
-            title: bottom ? named("simulated minutes since the start") : undefined,
+            title: bottom ? named("SIMULATED_MINUTES") : undefined,
             showticklabels: bottom};
   }
 
@@ -152,7 +151,7 @@ _SCRIPT: Final = """
                                   floor + height + 0.008));
     });
     page.shapes = realTime(roads.map((_, i) => i === 0 ? "" : String(i + 1)));
-    Plotly.react("city-map", traces, page, config);
+    drawPlot(document.getElementById("city-map"), traces, page);
   }
 
   function drawOverview() {
@@ -160,28 +159,33 @@ _SCRIPT: Final = """
     if (!city.overview.length) return;
     const look = shown.toll;
     const tables = city.overview.map(road => unpack(road.toll, look.stored));
-    const page = layout(Math.min(620, Math.max(210, 90 + 11 * city.xways.length)), largest(tables), look);
+    const height = Math.min(620, Math.max(210, 90 + 11 * city.xways.length));
+    const stacked = place.clientWidth < 700 && city.overview.length > 1;
+    const page = layout(stacked ? 2 * height : height, largest(tables), look);
     const traces = [];
     const width = Math.max(1.2, Math.min(3, 90 / city.xways.length));
     const rows = city.xways.map((_, i) => i);
     const ticks = rows.filter(row => row % Math.ceil(rows.length / 12) === 0);
     city.overview.forEach((road, i) => {
       const panel = i === 0 ? "" : String(i + 1);
-      const left = i === 0 ? 0 : 0.53;
+      const left = i === 0 || stacked ? 0 : 0.53;
+      const floor = stacked && i === 0 ? 0.6 : 0;
+      const top = stacked && i > 0 ? 0.4 : 1;
       traces.push(cells(tables[i], look, panel, rows, "expressway %{customdata[2]} " + road.direction +
         ", minute %{customdata[1]}<br><b>mean toll %{customdata[0]:,}</b>"));
       traces.push(...accidents(road.accidents, panel, rows, width, (row, first, last) =>
         "accident on expressway " + city.xways[row] + " " + road.direction +
         ", minutes " + first + " to " + last));
       page["xaxis" + panel] = {...span(true, [0, city.minutes]), anchor: "y" + panel,
-                               domain: city.overview.length > 1 ? [left, left + 0.47] : [0, 1]};
-      page["yaxis" + panel] = {title: i === 0 ? named("expressway") : undefined, anchor: "x" + panel,
+                               domain: city.overview.length > 1 && !stacked ? [left, left + 0.47] : [0, 1]};
+      page["yaxis" + panel] = {title: i === 0 || stacked ? named("expressway") : undefined,
+                               anchor: "x" + panel, domain: [floor, top],
                                range: [rows.length - 0.5, -0.5], showgrid: false, zeroline: false,
                                tickvals: ticks, ticktext: ticks.map(row => String(city.xways[row]))};
-      page.annotations.push(title("mean toll over the segments, " + road.direction, left, 1.01));
+      page.annotations.push(title("mean toll over the segments, " + road.direction, left, top + 0.01));
     });
     page.shapes = realTime(city.overview.map((_, i) => i === 0 ? "" : String(i + 1)));
-    Plotly.newPlot(place, traces, page, config);
+    drawPlot(place, traces, page);
     place.on("plotly_click", event => {
       const name = "expressway " + city.xways[event.points[0].y];
       const found = city.views.findIndex(view => view.name === name);
@@ -193,7 +197,7 @@ _SCRIPT: Final = """
   drawOverview();
   drawMap();
 })();
-"""
+""".replace("RED", RED).replace("SIMULATED_MINUTES", SIMULATED_MINUTES)
 
 
 def city_map(city: City, from_minute: int) -> str:
@@ -210,12 +214,11 @@ def city_map(city: City, from_minute: int) -> str:
         ),
         _control("quantity", "Colours", [("toll", "toll"), ("speed", "average speed"), ("cars", "cars")]),
     ]
-    # No text of the data may end the script element early.
-    stored = json.dumps(data | {"from_minute": from_minute}, separators=(",", ":")).replace("<", "\\u003c")
+    stored = as_script_data(data | {"from_minute": from_minute})
     overview = '<div id="city-overview"></div>' if data["overview"] else ""
     left_out = (
         f'<p class="remark">Of the {len(city.xways)} expressways, the first '
-        f"{len(city.xways) - data['left_out']} can be looked at one by one.</p>"
+        f"{len(city.xways) - data['left_out']} can be shown one by one.</p>"
         if data["left_out"]
         else ""
     )
@@ -226,5 +229,5 @@ def city_map(city: City, from_minute: int) -> str:
 
 
 def _control(name: str, label: str, choices: list[tuple[str, str]]) -> str:
-    options = "".join(f'<option value="{escape(value)}">{escape(told)}</option>' for value, told in choices)
+    options = "".join(f'<option value="{escape(value)}">{escape(text)}</option>' for value, text in choices)
     return f'<label>{label}<select id="city-{name}">{options}</select></label>'

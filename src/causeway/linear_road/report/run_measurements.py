@@ -1,7 +1,7 @@
-"""What the files of a Linear Road run tell, measured for its page: no Spark, one pass, bounded memory.
+"""Measurements of a Linear Road run for its page, from its files: no Spark, one pass, bounded memory.
 
-A run that is still going, failed or was broken off is measured as far as it came. What cannot be read is
-left out and told in `notes`.
+A run that is still going, failed or was interrupted is measured as far as it has come. Files that cannot be
+read are left out and named in `notes`.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ I64 = npt.NDArray[np.int64]
 
 _ROWS_AT_A_TIME: Final = 1 << 18
 
-# Wide enough to hold several batches: with one or two in a bin, lines show how bins and batches meet.
-_MOST_BINS: Final = 200
+# A bin must hold several batches: with one or two, lines would show how bins and batches overlap.
+_BIN_LIMIT: Final = 200
 _BIN_SECONDS: Final = (2, 4, 10, 20, 30, 60, 120, 300, 600, 1800, 3600)
 
 # Milliseconds below 1,024 have a bucket each; beyond, buckets are a 512th of a power of two wide, so that a
-# percentile is told to a fifth of a percent however late answers are. The last one ends at 2^31 ms.
+# percentile is exact to a fifth of a percent however late answers are. The last one ends at 2^31 ms.
 _EXACT: Final = 1024
 _BUCKETS: Final = 512 * 21 + _EXACT
-_MOST_MILLISECONDS: Final = 2**31 - 1
+_LARGEST_MILLISECONDS: Final = 2**31 - 1
 
 _PARTS_OF_A_BATCH: Final = {
     "work": ("addBatch",),
@@ -48,9 +48,9 @@ _PARTS_OF_A_BATCH: Final = {
 
 @dataclass(frozen=True)
 class Responses:
-    """Real seconds that answers of one type took, those with a deadline; NaN in a bin without any.
+    """Response times in real seconds of one type's answers with a deadline; NaN in a bin without any.
 
-    Percentiles are told by the upper end of a narrow bucket, the worst exactly.
+    A percentile is the upper end of a narrow bucket; the worst is exact.
     """
 
     answers: int
@@ -127,7 +127,7 @@ class RunMeasurements:
         return batches.tuples / batches.covered * self.speed
 
     def mean_rate(self, batches: Batches) -> float:
-        """Tuples per second over all of `batches`; NaN where there is nothing to tell it by."""
+        """Tuples per second over all of `batches`; NaN where their times are not known."""
         if self.speed is None:
             ends = batches.started_at + batches.seconds
             timed = np.isfinite(ends)
@@ -138,7 +138,7 @@ class RunMeasurements:
 
 
 def measure_run(run: Path) -> RunMeasurements:
-    """Measure what there is in a run's folder; one without `run.json` is none, and a `UserError`."""
+    """Measure the files in a run's folder. Raises a `UserError` for one without `run.json`."""
     notes: list[str] = []
     facts = _load(run / "run.json")
     if facts is None:
@@ -184,8 +184,8 @@ def _load(path: Path) -> dict[str, Any] | None:
 
 
 def _batch_facts(run: Path, summed_up: list[dict[str, Any]], notes: list[str]) -> list[dict[str, Any]]:
-    """What `run.json` tells of the batches; where it does not (yet), what they themselves left."""
-    told: dict[int, dict[str, Any]] = {}
+    """The facts of each batch, from `run.json` or, where it lacks them, from the batch's own file."""
+    own: dict[int, dict[str, Any]] = {}
     known = {int(facts["batch"]): facts for facts in summed_up if "batch" in facts}
     for batch in list_batches(run):
         if batch.number in known:
@@ -196,16 +196,16 @@ def _batch_facts(run: Path, summed_up: list[dict[str, Any]], notes: list[str]) -
             notes.append(str(unreadable))
             continue
         took = _number(facts.get("readable")) - _number(facts.get("started_at"))
-        told[batch.number] = facts | {"seconds": None if np.isnan(took) else took}
-    return [facts for _, facts in sorted((told | known).items())]
+        own[batch.number] = facts | {"seconds": None if np.isnan(took) else took}
+    return [facts for _, facts in sorted((own | known).items())]
 
 
-def _batches(told: list[dict[str, Any]]) -> Batches:
-    told = [batch for batch in told if isinstance(batch.get("last_second"), int)]
-    durations = [batch.get("durations_ms") or {} for batch in told]
+def _batches(reported: list[dict[str, Any]]) -> Batches:
+    reported = [batch for batch in reported if isinstance(batch.get("last_second"), int)]
+    durations = [batch.get("durations_ms") or {} for batch in reported]
 
     def whole(name: str) -> I64:
-        return np.array([int(batch.get(name) or 0) for batch in told], np.int64)
+        return np.array([int(batch.get(name) or 0) for batch in reported], np.int64)
 
     def part(names: tuple[str, ...]) -> F64:
         return np.array([sum(_number(took.get(name)) for name in names) / 1000 for took in durations], float)
@@ -214,8 +214,8 @@ def _batches(told: list[dict[str, Any]]) -> Batches:
         first_second=whole("first_second"),
         last_second=whole("last_second"),
         tuples=whole("tuples"),
-        started_at=np.array([_number(batch.get("started_at")) for batch in told], float),
-        seconds=np.array([_number(batch.get("seconds")) for batch in told], float),
+        started_at=np.array([_number(batch.get("started_at")) for batch in reported], float),
+        seconds=np.array([_number(batch.get("seconds")) for batch in reported], float),
         parts={name: part(names) for name, names in _PARTS_OF_A_BATCH.items()},
     )
 
@@ -229,7 +229,7 @@ def _read_answers(
 ) -> Iterator[tuple[npt.NDArray[np.int8], npt.NDArray[np.int32], F64]]:
     """Type, Time and the later of Emit and Readable, a bounded number of answers at a time.
 
-    The batches' own files stand in where a run did not come to bring its answers together.
+    They come from the batches' own files where the run has not collected its answers.
     """
     files: list[tuple[Path, float | None]] = [
         (path, None) for path in sorted((run / "answers").glob("part-*.parquet"))
@@ -268,7 +268,7 @@ class _Tally:
         self._start = start
         self._speed = speed or 1.0
         self._bin_seconds = next(
-            (width for width in _BIN_SECONDS if (end - start) / width <= _MOST_BINS), _BIN_SECONDS[-1]
+            (width for width in _BIN_SECONDS if (end - start) / width <= _BIN_LIMIT), _BIN_SECONDS[-1]
         )
         bins = -(-(end - start) // self._bin_seconds)
         self.answers = np.zeros(len(DEADLINES), np.int64)
@@ -354,7 +354,7 @@ def _add_responses(
         if ready[i] > time[i] + speed * deadlines[kind[i]]:
             late[kind[i]] += 1
         worst[kind[i], time_bin] = max(worst[kind[i], time_bin], response)
-        milliseconds = int(min(max(np.rint(1000 * response), 0), _MOST_MILLISECONDS))
+        milliseconds = int(min(max(np.rint(1000 * response), 0), _LARGEST_MILLISECONDS))
         shift = 0
         while milliseconds >> shift >= _EXACT:
             shift += 1

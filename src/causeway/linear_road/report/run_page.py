@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
-import plotly.graph_objects as go
 
 from causeway.linear_road.driver.deliver import PROMISED_LATENESS_MS
 from causeway.linear_road.report.city import City, read_city
@@ -18,16 +17,18 @@ from causeway.linear_road.report.run_measurements import RunMeasurements, measur
 from causeway.linear_road.report.run_plots import load_plot, response_plot
 from causeway.linear_road.validation.result import DEADLINES, TYPES
 from causeway.report.page import (
-    PLOT_CONFIG,
+    headline_html,
     mapping,
-    moment,
     page_html,
+    section_html,
     settings_html,
     short,
     table_html,
     tile,
+    time_text,
     write_page,
 )
+from causeway.report.plots import figure_html
 
 __all__ = ["write_run_page"]
 
@@ -39,13 +40,18 @@ _GROUPS: Final = {
     "delivery": "Delivery of the input",
 }
 _COUNTED: Final = ("missing", "extra", "doubled", "wrong")
+_PLOTS_STYLE: Final = """
+.panels { display: grid; grid-template-columns: repeat(2, 1fr); column-gap: 12px; }
+.panels > div { min-width: 0; } .panels > div:first-of-type { grid-column: 1 / -1; }
+@media (max-width: 800px) { .panels { grid-template-columns: 1fr; } }
+"""
 
 
 def write_run_page(run: Path) -> Path:
     """Write `report.html` into a run's folder, from what is there; returns where it is.
 
-    A run that goes on, was stopped or failed gives a page of as far as it came. A folder without `run.json`
-    is none of a run, and a `UserError`.
+    The page of a run that is going on, was stopped or failed shows how far it has come. Raises a `UserError`
+    for a folder without `run.json`.
     """
     measured = measure_run(run)
     city = read_city(run, measured.notes)
@@ -60,9 +66,9 @@ def _page(run: RunMeasurements, city: City | None) -> str:
         ("Validation", _validation_section(run)),
         ("Settings", _settings_section(run.facts)),
     ]
-    body = "".join(f"<h2>{heading}</h2>{html}" for heading, html in sections)
+    body = "".join(section_html(heading, html) for heading, html in sections)
     title = f"Linear Road, L = {_expressways(run)}: {run.folder.absolute().name}"
-    return page_html(title, _headline(run) + body, CITY_STYLE)
+    return page_html(title, _headline(run) + body, CITY_STYLE + _PLOTS_STYLE)
 
 
 def _headline(run: RunMeasurements) -> str:
@@ -74,33 +80,27 @@ def _headline(run: RunMeasurements) -> str:
         f"{machine.get('cores', '?')} cores, {machine.get('memory_gib', '?')} GiB",
         f"Spark {versions.get('pyspark', '?')} on {run.facts.get('master', '?')}",
     ]
-    if (began := moment(run.facts.get("started_at"))) is not None:
+    if (began := time_text(run.facts.get("started_at"))) is not None:
         facts.append(began)
     tiles = [_verdict_tile(run), _size_tile(run), _response_tile(run), _rate_tile(run), _answers_tile(run)]
-    # Of a file that is looked into twice, once is enough.
+    # Two readers may have left the same note.
     notes = dict.fromkeys([*_warnings(run), *run.notes])
-    return (
-        f'<h1>Linear Road on Spark</h1><p class="facts">{escape(" · ".join(facts))}</p>'
-        f'<div class="tiles">{"".join(tiles)}</div>'
-        + "".join(f'<p class="note">{escape(note)}</p>' for note in notes)
-    )
+    return headline_html("Linear Road on Spark", facts, tiles, notes)
 
 
 def _verdict_tile(run: RunMeasurements) -> str:
     state = run.facts.get("state")
     if state != "finished":
         second = int(run.batches.last_second.max()) + 1 if len(run.batches) else 0
-        told = f"after {second / 60:,.0f} of {run.minutes:,} simulated minutes"
-        word = {"failed": "broken off", "running": "unfinished", "stopped": "stopped"}.get(
-            str(state), "unknown"
-        )
-        return tile(word, told, "out" if state == "failed" else "open")
+        progress = f"after {second / 60:,.0f} of {run.minutes:,} simulated minutes"
+        word = {"failed": "failed", "running": "unfinished", "stopped": "stopped"}.get(str(state), "unknown")
+        return tile(word, progress, "out" if state == "failed" else "open")
     judged = run.validation
     if judged is None:
         late = sum(responses.late for responses in run.responses.values())
         if late:
             return tile("late", f"{late:,} answers past their deadline; not validated", "out")
-        return tile("not validated", "whether the answers are right is open", "open")
+        return tile("not validated", "it is not known whether the answers are right", "open")
     if judged.get("passed"):
         on_time = "complete, right and on time" if run.speed is not None else "complete and right"
         return tile("passed", f"every answer {on_time}{_judged_part(judged)}", "holds")
@@ -108,8 +108,8 @@ def _verdict_tile(run: RunMeasurements) -> str:
     failures = {kind: sum(int(entry.get(kind) or 0) for entry in types) for kind in _COUNTED}
     failures["late"] = sum(int(entry.get("late") or 0) + int(entry.get("early") or 0) for entry in types)
     failures["malformed"] = int(judged.get("malformed") or 0)
-    told = ", ".join(f"{count:,} {kind}" for kind, count in failures.items() if count)
-    return tile("failed", f"{told or 'see the validation'}{_judged_part(judged)}", "out")
+    counts = ", ".join(f"{count:,} {kind}" for kind, count in failures.items() if count)
+    return tile("failed", f"{counts or 'see the validation'}{_judged_part(judged)}", "out")
 
 
 def _judged_part(judged: Mapping[str, Any]) -> str:
@@ -129,7 +129,7 @@ def _response_tile(run: RunMeasurements) -> str:
     worst = [run.responses[number].worst for number in (0, 1) if number in run.responses]
     if not worst:
         return tile(
-            "—", "no response times: no claim to real time" if run.speed is None else "no answers yet"
+            "—", "no response times: input as fast as possible" if run.speed is None else "no answers yet"
         )
     allowed = DEADLINES[0]
     return tile(
@@ -145,8 +145,8 @@ def _rate_tile(run: RunMeasurements) -> str:
     if not np.isfinite(rate):
         return tile("—", "tuples per second are not known yet")
     peak = np.nanmax(run.rates(batches))
-    told = "delivered" if run.speed is not None else "taken"
-    return tile(f"{rate:,.0f}/s", f"tuples {told}, on average; {peak:,.0f}/s at most")
+    verb = "delivered" if run.speed is not None else "processed"
+    return tile(f"{rate:,.0f}/s", f"tuples {verb} on average; {peak:,.0f}/s at most")
 
 
 def _answers_tile(run: RunMeasurements) -> str:
@@ -160,8 +160,8 @@ def _warnings(run: RunMeasurements) -> Iterable[str]:
     delivery = mapping(run.facts.get("delivery"))
     if run.speed is not None and delivery.get("kept_promise") is False:
         yield (
-            f"The input came late, by up to {delivery.get('worst_lateness_ms', 0):,.0f} ms; "
-            f"{PROMISED_LATENESS_MS:.0f} ms are promised. Response times count from when it was due."
+            f"The input was delivered late, by up to {delivery.get('worst_lateness_ms', 0):,.0f} ms; "
+            f"{PROMISED_LATENESS_MS:.0f} ms are allowed. Response times count from when it was due."
         )
     attempts = run.facts.get("attempts")
     if isinstance(attempts, int) and attempts > 1:
@@ -175,33 +175,40 @@ def _response_section(run: RunMeasurements) -> str:
         )
     if not run.responses:
         return '<p class="remark">There is no answer with a deadline yet.</p>'
-    remark = "From the second of the tuple to when the answer was handed over and readable, in real seconds."
+    remark = (
+        "Real seconds from the time in the tuple until its answer had been emitted and was readable. "
+        "Each point covers a short span of simulated time."
+    )
     if run.from_minute:
         remark += f" Answers to tuples before minute {run.from_minute:,} have no deadline and are left out."
-    return f'<p class="remark">{remark}</p>{_figure(response_plot(run))}'
+    # Toll notifications are most of the answers and get the full width.
+    plots = [
+        figure_html(response_plot(run, number, wide=number == 0), f"responses-{number}") for number in TYPES
+    ]
+    return f'<p class="remark">{remark}</p><div class="panels">{"".join(plots)}</div>'
 
 
 def _load_section(run: RunMeasurements) -> str:
     if not len(run.batches.since(60 * run.from_minute)):
         return '<p class="remark">No batch has been finished yet.</p>'
-    return _figure(load_plot(run))
+    if run.speed is None:
+        return figure_html(load_plot(run), "load")
+    return (
+        '<p class="remark">The time available to a batch is the real time that its tuples cover: '
+        "where batches take longer, the run falls behind.</p>" + figure_html(load_plot(run), "load")
+    )
 
 
 def _city_section(run: RunMeasurements, city: City | None) -> str:
     if city is None:
         return '<p class="remark">No minute of traffic has been closed yet.</p>'
     remark = (
-        "Every segment, minute by minute: the toll that was quoted, the average speed, the cars. "
-        "A red line is an accident while it stood."
+        "Each segment in each minute: the quoted toll, the average speed, or the number of cars. "
+        "A red line is an accident, from the minute in which it was detected until it was cleared."
     )
     if run.from_minute:
-        remark += f" Real time began at the dotted line (minute {run.from_minute:,})."
+        remark += f" Delivery in real time began at the dotted line (minute {run.from_minute:,})."
     return f'<p class="remark">{remark}</p>{city_map(city, run.from_minute)}'
-
-
-def _figure(figure: go.Figure) -> str:
-    html: str = figure.to_html(full_html=False, include_plotlyjs=False, config=dict(PLOT_CONFIG))
-    return html
 
 
 def _validation_section(run: RunMeasurements) -> str:
@@ -209,8 +216,8 @@ def _validation_section(run: RunMeasurements) -> str:
         workload = str(run.facts.get("workload", "WORKLOAD"))
         command = shlex.join(["causeway", "linear-road", "validate", workload, str(run.folder)])
         return (
-            '<p class="remark">Nobody has judged these answers yet: '
-            f"<code>{escape(command)}</code> does.</p>{_timing_table(run)}"
+            '<p class="remark">The answers have not been validated yet. To validate them: '
+            f"<code>{escape(command)}</code></p>{_timing_table(run)}"
         )
     judged = run.validation
     headings = ["answer", "expected", *_COUNTED, "late", "allowed"]
@@ -220,7 +227,7 @@ def _validation_section(run: RunMeasurements) -> str:
     ]
     parts = [table_html(headings, rows)]
     if judged.get("malformed"):
-        parts.append(f'<p class="out">Lines that are no answers at all: {judged["malformed"]:,}</p>')
+        parts.append(f'<p class="out">Lines that are not answers: {judged["malformed"]:,}</p>')
     differences = [mapping(entry) for entry in judged.get("differences") or []]
     if differences:
         items = "".join(
@@ -250,7 +257,7 @@ def _judged_row(entry: Mapping[str, Any], timed: bool) -> str:
 
 
 def _timing_table(run: RunMeasurements) -> str:
-    """What can be told without a judge: how many answers, and how long they took."""
+    """What is known without a validation: the number of answers and their response times."""
     rows = []
     for number, name in TYPES.items():
         responses = run.responses.get(number)
@@ -271,7 +278,7 @@ def _seconds_cell(value: object) -> str:
 
 def _settings_section(facts: Mapping[str, Any]) -> str:
     plain = {name: value for name, value in facts.items() if not isinstance(value, (dict, list))}
-    plain["started_at"] = moment(facts.get("started_at"))
+    plain["started_at"] = time_text(facts.get("started_at"))
     groups = {"Run": plain} | {_GROUPS[name]: dict(_flat(mapping(facts.get(name)))) for name in _GROUPS}
     return settings_html(groups)
 
@@ -279,7 +286,7 @@ def _settings_section(facts: Mapping[str, Any]) -> str:
 def _flat(group: Mapping[str, Any]) -> Iterable[tuple[str, Any]]:
     for name, value in group.items():
         if isinstance(value, dict):
-            yield from ((f"{name}, type {inner}", told) for inner, told in value.items())
+            yield from ((f"{name}, type {inner}", fact) for inner, fact in value.items())
         else:
             yield name, value
 

@@ -1,4 +1,4 @@
-"""A workload's inspection for people: a table for the terminal and one page that needs no network."""
+"""A workload's inspection as a table for the terminal and as one page that needs no network."""
 
 from __future__ import annotations
 
@@ -23,26 +23,22 @@ from causeway.linear_road.inspection.expectations import (
 )
 from causeway.linear_road.inspection.inspect import Inspection, write_figures
 from causeway.linear_road.model.expressway import EAST, SEGMENTS
+from causeway.report.page import page_html, write_page
+from causeway.report.plots import AMBER, BLUE, MUTED, RED, SIMULATED_MINUTES, TEAL, area, figure_html, lay_out
 
 __all__ = ["inspection_table", "write_traffic_page"]
 
 _TERMINAL_STYLE = {Verdict.HOLDS: "green", Verdict.OUT: "bold red", Verdict.NOT_JUDGED: "dim"}
-_REPORTS, _SPEED, _CONGESTED, _ACCIDENT, _PROMISE = "#2563eb", "#0d9488", "#d97706", "#dc2626", "#64748b"
-# More shaded spans than this colour the whole plot and say nothing.
+# More shaded spans than this would colour the whole plot.
 _SHADED_ACCIDENTS = 40
 
 _STYLE = """
-body { margin: 0 auto; max-width: 1180px; padding: 28px 32px 48px; color: #0f172a; background: #fff;
-       font: 15px/1.5 system-ui, -apple-system, "Segoe UI", sans-serif; }
-h1 { font-size: 24px; margin: 0 0 2px; }
-.facts { color: #64748b; margin: 0 0 4px; }
 .verdict { font-weight: 600; margin: 0 0 12px; }
-table { border-collapse: collapse; width: 100%; margin-top: 12px; }
-th { text-align: left; padding: 16px 10px 4px; border-bottom: 1px solid #cbd5e1; }
-td { padding: 4px 10px; border-bottom: 1px solid #eef2f7; }
-td:nth-child(2) { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
-td:nth-child(4) { white-space: nowrap; }
-.holds { color: #15803d; } .out { color: #dc2626; font-weight: 600; } .not-judged { color: #94a3b8; }
+th { text-align: left; padding: 16px 10px 4px; }
+td { padding: 4px 10px; text-align: left; white-space: normal; }
+td:nth-child(2) { text-align: right; white-space: nowrap; }
+td.not-judged { color: #94a3b8; white-space: nowrap; }
+@media (max-width: 600px) { td { padding: 4px; font-size: 13px; } td:nth-child(2) { white-space: normal; } }
 """
 
 
@@ -70,14 +66,8 @@ def inspection_table(inspection: Inspection) -> Table:
 
 
 def write_traffic_page(inspection: Inspection, path: Path) -> None:
-    """Write the plots and the figures as one HTML file that carries everything it needs.
-
-    The figures for programs go beside it, under the same name as JSON.
-    """
+    """Write plots and figures as one HTML file; the figures go beside it as JSON, under the same name."""
     write_figures(inspection, path.with_suffix(".json"))
-    plots = _plots(inspection).to_html(
-        full_html=False, include_plotlyjs=True, config={"displaylogo": False, "responsive": True}
-    )
     out = sum(figure.verdict is Verdict.OUT for figure in inspection.figures)
     judged = sum(figure.verdict is not Verdict.NOT_JUDGED for figure in inspection.figures)
     verdict = (
@@ -85,15 +75,11 @@ def write_traffic_page(inspection: Inspection, path: Path) -> None:
         if out
         else f'<p class="verdict holds">all {judged} judged figures hold</p>'
     )
-    path.write_text(
-        "<!DOCTYPE html>\n"
-        f'<html lang="en"><head><meta charset="utf-8"><title>{escape(_title(inspection))}</title>'
-        f"<style>{_STYLE}</style></head><body>"
-        f"<h1>Linear Road traffic</h1>"
-        f'<p class="facts">{escape(_title(inspection))}</p>{verdict}'
-        f"{plots}{_figures_html(inspection)}</body></html>\n",
-        encoding="utf-8",
+    body = (
+        f'<h1>Linear Road traffic</h1><p class="facts">{escape(_title(inspection))}</p>{verdict}'
+        f"{figure_html(_plots(inspection), 'traffic')}{_figures_html(inspection)}"
     )
+    write_page(path, page_html(_title(inspection), body, _STYLE))
 
 
 def _title(inspection: Inspection) -> str:
@@ -113,7 +99,7 @@ def _figures_html(inspection: Inspection) -> str:
                 f"<tr><td>{escape(figure.name)}</td><td>{escape(figure.measured)}</td>"
                 f'<td>{escape(figure.expected)}</td><td class="{style}">{figure.verdict.value}</td></tr>'
             )
-    return f"<table>{''.join(rows)}</table>"
+    return f'<div class="wide"><table>{"".join(rows)}</table></div>'
 
 
 def _plots(inspection: Inspection) -> go.Figure:
@@ -124,17 +110,17 @@ def _plots(inspection: Inspection) -> go.Figure:
         vertical_spacing=0.05,
         row_heights=[0.32, 0.22, 0.26, 0.2],
         subplot_titles=[
-            "Reports per minute",
-            "Mean speed, mph",
-            "Congested segments",
-            "Accidents by segment",
+            "<b>Position reports</b> per minute",
+            "<b>Mean speed</b>, mph",
+            "<b>Congested segments</b>",
+            "<b>Accidents</b> by segment",
         ],
     )
     minutes = [minute.minute for minute in inspection.series]
     for row, name, colour, values, shown in (
-        (1, "reports", _REPORTS, [m.reports for m in inspection.series], ",d"),
-        (2, "mean speed", _SPEED, [m.mean_speed for m in inspection.series], ".1f"),
-        (3, "congested", _CONGESTED, [m.congested_segments for m in inspection.series], ",d"),
+        (1, "reports", BLUE, [m.reports for m in inspection.series], ",d"),
+        (2, "mean speed", TEAL, [m.mean_speed for m in inspection.series], ".1f"),
+        (3, "congested", AMBER, [m.congested_segments for m in inspection.series], ",d"),
     ):
         figure.add_scatter(
             x=minutes,
@@ -143,7 +129,7 @@ def _plots(inspection: Inspection) -> go.Figure:
             mode="lines" if len(minutes) > 1 else "markers",
             line={"color": colour, "width": 2},
             fill=None if row == 2 else "tozeroy",
-            fillcolor=f"{colour}22",
+            fillcolor=area(colour),
             hovertemplate=f"%{{y:{shown}}}",
             row=row,
             col=1,
@@ -153,20 +139,12 @@ def _plots(inspection: Inspection) -> go.Figure:
         _add_accident(figure, accident, shaded=len(inspection.accidents) <= _SHADED_ACCIDENTS)
     # A plot without accidents must still show its axis.
     figure.add_scatter(x=[None], y=[None], showlegend=False, row=4, col=1)
-    figure.update_layout(
-        template="plotly_white",
-        height=900,
-        margin={"l": 70, "r": 24, "t": 40, "b": 50},
-        hovermode="x unified",
-        hoversubplots="axis",
-        showlegend=False,
-        font={"family": "system-ui, -apple-system, Segoe UI, sans-serif", "size": 13, "color": "#0f172a"},
-    )
-    figure.update_annotations(selector={"xanchor": "center"}, x=0, xanchor="left", font_size=14)
+    lay_out(figure, height=900)
+    figure.update_layout(hoversubplots="axis", showlegend=False, margin_t=44)
     figure.update_xaxes(
         range=[0, inspection.minutes + 1], hoverformat="d", unifiedhovertitle_text="minute %{x}"
     )
-    figure.update_xaxes(title_text="simulated minute", row=4, col=1)
+    figure.update_xaxes(title_text=SIMULATED_MINUTES, row=4, col=1)
     figure.update_yaxes(rangemode="tozero", row=1, col=1)
     figure.update_yaxes(rangemode="tozero", row=2, col=1)
     figure.update_yaxes(rangemode="tozero", row=3, col=1)
@@ -175,43 +153,59 @@ def _plots(inspection: Inspection) -> go.Figure:
 
 
 def _add_promises(figure: go.Figure, inspection: Inspection) -> None:
-    """Mark what the first minute and, in a full run, the last ten are promised to hold."""
+    """Mark the paper's figures for the first minute and, in a full run, for the last ten."""
     first = FIRST_MINUTE * inspection.expressways
     figure.add_scatter(
         x=[1],
         y=[first],
-        name="promised",
-        mode="markers+text",
-        marker={"color": _PROMISE, "symbol": "diamond-open", "size": 10},
-        text=[f"{first:,.0f} promised"],
-        textposition="top right",
-        textfont={"color": _PROMISE},
-        hovertemplate="%{y:,d} promised<extra></extra>",
+        name="expected",
+        mode="markers",
+        marker={"color": MUTED, "symbol": "diamond-open", "size": 10},
+        hovertemplate="%{y:,d} expected<extra></extra>",
+        row=1,
+        col=1,
+    )
+    # The arrow keeps the words off the line, which begins at the same point.
+    figure.add_annotation(
+        x=1,
+        y=first,
+        text=f"{first:,.0f} expected",
+        showarrow=True,
+        arrowcolor=MUTED,
+        arrowwidth=1,
+        ax=24,
+        ay=-64,
+        xanchor="left",
+        font={"color": MUTED},
         row=1,
         col=1,
     )
     if inspection.minutes == FULL_MINUTES:
         last = LAST_MINUTE * inspection.expressways
+        high = last * (1 + TOLERANCE)
         figure.add_shape(
             type="rect",
             x0=FULL_MINUTES - LAST_MINUTES + 0.5,
             x1=FULL_MINUTES + 0.5,
             y0=last * (1 - TOLERANCE),
-            y1=last * (1 + TOLERANCE),
-            line={"color": _PROMISE, "dash": "dot", "width": 1.5},
+            y1=high,
+            line={"color": MUTED, "dash": "dot", "width": 1.5},
             row=1,
             col=1,
         )
         figure.add_annotation(
-            x=FULL_MINUTES - LAST_MINUTES,
-            y=last,
-            text=f"{last:,.0f} ± {TOLERANCE:.0%} promised",
+            x=FULL_MINUTES + 0.5,
+            y=high,
+            text=f"{last:,.0f} ± {TOLERANCE:.0%} expected",
             showarrow=False,
             xanchor="right",
-            font={"color": _PROMISE},
+            yanchor="bottom",
+            font={"color": MUTED},
             row=1,
             col=1,
         )
+        peak = max((minute.reports for minute in inspection.series), default=0)
+        figure.update_yaxes(range=[0, 1.15 * max(high, peak)], row=1, col=1)
 
 
 def _add_accident(figure: go.Figure, accident: Accident, shaded: bool) -> None:
@@ -219,13 +213,15 @@ def _add_accident(figure: go.Figure, accident: Accident, shaded: bool) -> None:
     start, end = accident.detected / 60 + 0.5, accident.cleared / 60 + 0.5
     if shaded:
         for row in (1, 2, 3):
-            shade = {"fillcolor": _ACCIDENT, "opacity": 0.07, "line_width": 0, "layer": "below"}
+            shade = {"fillcolor": RED, "opacity": 0.07, "line_width": 0, "layer": "below"}
             figure.add_vrect(x0=start, x1=end, row=row, col=1, **shade)
     direction = "east" if accident.direction == EAST else "west"
     length = (
-        "still standing" if accident.standing else f"{(accident.cleared - accident.detected) / 60:.1f} min"
+        "not cleared by the end"
+        if accident.standing
+        else f"{(accident.cleared - accident.detected) / 60:.1f} min"
     )
-    told = (
+    words = (
         f"accident on expressway {accident.expressway} {direction}, "
         f"segment {accident.segment}, lane {accident.lane}: {length}"
     )
@@ -233,8 +229,8 @@ def _add_accident(figure: go.Figure, accident: Accident, shaded: bool) -> None:
         x=[start, end],
         y=[accident.segment, accident.segment],
         mode="lines",
-        line={"color": _ACCIDENT, "width": 5, "dash": "dot" if accident.standing else "solid"},
-        hovertemplate=f"{told}<extra></extra>",
+        line={"color": RED, "width": 5, "dash": "dot" if accident.standing else "solid"},
+        hovertemplate=f"{words}<extra></extra>",
         row=4,
         col=1,
     )

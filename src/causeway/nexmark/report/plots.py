@@ -11,15 +11,26 @@ from plotly.subplots import make_subplots
 
 from causeway.nexmark.events.firehose_process import FirehoseClock
 from causeway.report.page import mapping
+from causeway.report.plots import (
+    AMBER,
+    BLUE,
+    DARK_BLUE,
+    GREY,
+    INK,
+    LIGHT_BLUE,
+    MUTED,
+    RED,
+    TEAL,
+    VIOLET,
+    area,
+    lay_out,
+)
 
 __all__ = ["latency_overview", "query_plot", "throughput_overview"]
 
 Facts = Mapping[str, Any]
 
-_IDEAL, _OURS, _AREA, _METRIC = "#0f172a", "#dc2626", "rgba(220,38,38,0.16)", "#b45309"
-_LATENCY, _BATCH, _RATE, _PER_CPU = "#2563eb", "#0d9488", "#2563eb", "#a78bfa"
-_MUTED: Final = "#94a3b8"
-_FONT: Final = {"family": "system-ui, -apple-system, Segoe UI, sans-serif", "size": 13, "color": "#0f172a"}
+_AREA, _MEAN = area(RED), "#b45309"
 _CLOCK: Final = "seconds since the firehose was opened"
 _FEW_STEPS, _EXCERPT_STEPS = 30, 12
 _SHORTEST_EXCERPT: Final = 6.0
@@ -36,7 +47,7 @@ def latency_overview(queries: Sequence[Facts]) -> go.Figure | None:
     figure = go.Figure()
     figure.add_bar(
         y=names,
-        x=[most - least for least, most in zip(values["min"], values["max"], strict=True)],
+        x=[high - low for low, high in zip(values["min"], values["max"], strict=True)],
         base=values["min"],
         orientation="h",
         width=0.28,
@@ -45,12 +56,12 @@ def latency_overview(queries: Sequence[Facts]) -> go.Figure | None:
         hoverinfo="skip",
     )
     for name, colour, symbol in (
-        ("min", _MUTED, "line-ns-open"),
-        ("p50", "#1d4ed8", "circle"),
-        ("mean", "#0d9488", "x-thin-open"),
-        ("p95", "#60a5fa", "diamond"),
-        ("p99", "#d97706", "triangle-right"),
-        ("max", "#dc2626", "line-ns-open"),
+        ("min", GREY, "line-ns-open"),
+        ("p50", DARK_BLUE, "circle"),
+        ("mean", TEAL, "x-thin-open"),
+        ("p95", LIGHT_BLUE, "diamond"),
+        ("p99", AMBER, "triangle-right"),
+        ("max", RED, "line-ns-open"),
     ):
         figure.add_scatter(
             y=names,
@@ -60,22 +71,22 @@ def latency_overview(queries: Sequence[Facts]) -> go.Figure | None:
             name=name,
             hovertemplate="%{x:.3f} s",
         )
-    _lay_out(figure, height=110 + 26 * max(len(names), 3))
+    lay_out(figure, height=110 + 26 * max(len(names), 3))
     figure.update_layout(hovermode="y unified", bargap=0.3)
     figure.update_yaxes(autorange="reversed", type="category")
-    figure.update_xaxes(type="log", title_text="seconds, a log scale", dtick="D2", tickformat=",~g")
+    figure.update_xaxes(type="log", title_text="seconds (log scale)", dtick="D2", tickformat=",~g")
     return figure
 
 
 def throughput_overview(queries: Sequence[Facts]) -> go.Figure | None:
-    """Events a second of every query, and for each second of CPU."""
+    """Events per second of every query, and per second of CPU time."""
     known = [facts for facts in queries if facts.get("events_per_second") and "latency" not in facts]
     if not known:
         return None
     figure = go.Figure()
     for key, name, colour in (
-        ("events_per_second", "events a second", _RATE),
-        ("events_per_cpu_second", "events for each second of CPU", _PER_CPU),
+        ("events_per_second", "events per second", BLUE),
+        ("events_per_cpu_second", "events per CPU second", VIOLET),
     ):
         figure.add_bar(
             x=[str(facts["query"]) for facts in known],
@@ -84,14 +95,14 @@ def throughput_overview(queries: Sequence[Facts]) -> go.Figure | None:
             marker_color=colour,
             hovertemplate="%{y:,.0f}",
         )
-    _lay_out(figure, height=340)
+    lay_out(figure, height=340)
     figure.update_xaxes(type="category")
-    figure.update_yaxes(tickformat="~s", rangemode="tozero")
+    figure.update_yaxes(tickformat="~s", rangemode="tozero", title_text="events per second")
     return figure
 
 
 def query_plot(facts: Facts) -> go.Figure | None:
-    """Of one query what is known: Figure 4 and the distance, latency over time, and its batches."""
+    """What is known of one query: Figure 4 and the distance, latency over time, and its batches."""
     matching, clock = mapping(facts.get("output_matching")), mapping(facts.get("clock"))
     batches = [mapping(batch) for batch in facts.get("batches") or []]
     panels: list[tuple[str, float]] = []
@@ -100,7 +111,7 @@ def query_plot(facts: Facts) -> go.Figure | None:
     if clock and batches:
         panels.append((_latency_title(mapping(facts.get("latency"))), 0.22))
     if batches:
-        panels.append(("<b>Batches</b>: how long each took, seconds", 0.2))
+        panels.append(("<b>Batches</b>: duration of each, seconds", 0.2))
     if not panels:
         return None
     figure = make_subplots(
@@ -122,14 +133,14 @@ def query_plot(facts: Facts) -> go.Figure | None:
     if batches:
         began = float(clock["started"]) if clock else float(batches[0]["began"])
         end = max(end, _add_batches(figure, batches, began, row))
-    _lay_out(figure, height=60 + round(780 * sum(height for _, height in panels)))
+    lay_out(figure, height=60 + round(780 * sum(height for _, height in panels)))
     warm_up = float(mapping(facts.get("firehose")).get("warm_up_seconds") or 0)
     for number in range(1 if not matching else 2, len(panels) + 1):
         figure.update_xaxes(range=[0, end * 1.01], row=number)
         if number > 2 or not matching:
             figure.update_xaxes(matches=None if number == 1 else "x2" if matching else "x", row=number)
         if warm_up:
-            _shade_warm_up(figure, warm_up, number, told=number == (2 if matching else 1))
+            _shade_warm_up(figure, warm_up, number, labelled=number == (2 if matching else 1))
     figure.update_xaxes(title_text=_CLOCK if clock else "seconds since the first batch", row=len(panels))
     return figure
 
@@ -137,9 +148,9 @@ def query_plot(facts: Facts) -> go.Figure | None:
 def _figure_4_title(matching: Facts) -> str:
     of = mapping(matching.get("timeline")).get("of")
     what = {
-        "rows": f"{matching['unit']} told so far",
+        "rows": f"{matching['unit']} emitted so far",
         "value": f"{matching['unit']}, of {of}" if of else str(matching["unit"]),
-        "set": "how much of both sets is the same",
+        "set": "share of both sets that is equal",
     }[str(matching["distance"])]
     return f"<b>The ideal system and ours</b>: {what}"
 
@@ -151,8 +162,8 @@ def _distance_title(matching: Facts) -> str:
 def _latency_title(latency: Facts) -> str:
     if "p50" not in latency:
         return "<b>Tuple Latency</b>, seconds"
-    told = ", ".join(f"{name} {latency[name]:.2f} s" for name in ("p50", "p99", "max"))
-    return f"<b>Tuple Latency</b> by when an event was due, seconds: {told}"
+    figures = ", ".join(f"{name} {latency[name]:.2f}" for name in ("p50", "p99", "max"))
+    return f"<b>Tuple Latency</b>, seconds: {figures}"
 
 
 def _add_figure_4(figure: go.Figure, matching: Facts, row: int) -> None:
@@ -160,8 +171,8 @@ def _add_figure_4(figure: go.Figure, matching: Facts, row: int) -> None:
     timeline, end = matching["timeline"], float(matching["to_second"])
     lines = {name: _line(timeline[name], end) for name in ("ideal", "ours")}
     for name, words, colour, dash in (
-        ("ideal", "an ideal system", _IDEAL, "solid"),
-        ("ours", "ours", _OURS, "dot"),
+        ("ideal", "an ideal system", INK, "solid"),
+        ("ours", "ours", RED, "dot"),
     ):
         seconds, values = lines[name]
         figure.add_scatter(
@@ -218,7 +229,7 @@ def _add_distance(figure: go.Figure, matching: Facts, row: int) -> None:
         y=values,
         name="distance",
         mode="lines",
-        line={"color": _OURS, "width": 1.2, "shape": "hv"},
+        line={"color": RED, "width": 1.2, "shape": "hv"},
         fill="tozeroy",
         fillcolor=_AREA,
         showlegend=False,
@@ -231,7 +242,7 @@ def _add_distance(figure: go.Figure, matching: Facts, row: int) -> None:
         y=[matching["metric"]] * 2,
         name="mean",
         mode="lines",
-        line={"color": _METRIC, "width": 1.6, "dash": "dash"},
+        line={"color": _MEAN, "width": 1.6, "dash": "dash"},
         showlegend=False,
         hovertemplate="%{y:,.6~g} on average",
         row=row,
@@ -256,9 +267,9 @@ def _add_latency(
         y=np.round(waited, 4).astype(np.float32),
         name="latency",
         mode="lines",
-        line={"color": _LATENCY, "width": 1.4},
+        line={"color": BLUE, "width": 1.4},
         fill="tozeroy",
-        fillcolor=f"{_LATENCY}22",
+        fillcolor=area(BLUE),
         showlegend=False,
         hovertemplate="%{y:.3f} s",
         row=row,
@@ -266,7 +277,7 @@ def _add_latency(
     )
     p99 = mapping(facts.get("latency")).get("p99")
     if p99 is not None:
-        figure.add_hline(y=p99, line={"color": _METRIC, "width": 1.2, "dash": "dash"}, row=row, col=1)
+        figure.add_hline(y=p99, line={"color": _MEAN, "width": 1.2, "dash": "dash"}, row=row, col=1)
     figure.update_yaxes(rangemode="tozero", row=row)
     return clock.slices * clock.interval
 
@@ -281,7 +292,7 @@ def _add_batches(figure: go.Figure, batches: Sequence[Facts], start: float, row:
         y=np.round(took, 4),
         width=np.maximum(took, 0.01),
         offset=0,
-        marker={"color": f"{_BATCH}66", "line": {"color": _BATCH, "width": 0.8}},
+        marker={"color": f"{TEAL}66", "line": {"color": TEAL, "width": 0.8}},
         name="batch",
         showlegend=False,
         hovertemplate="%{y:.3f} s",
@@ -292,37 +303,14 @@ def _add_batches(figure: go.Figure, batches: Sequence[Facts], start: float, row:
     return float((began + took).max())
 
 
-def _shade_warm_up(figure: go.Figure, until: float, row: int, told: bool) -> None:
+def _shade_warm_up(figure: go.Figure, until: float, row: int, labelled: bool) -> None:
     label: dict[str, Any] = {}
-    if told:
+    if labelled:
         label = {
             "annotation_text": "warm-up, not counted",
             "annotation_position": "top left",
-            "annotation_font": {"size": 12, "color": "#64748b"},
+            "annotation_font": {"size": 12, "color": MUTED},
         }
     figure.add_vrect(
         x0=0, x1=until, fillcolor="#e2e8f0", opacity=0.5, line_width=0, layer="below", row=row, col=1, **label
     )
-
-
-def _lay_out(figure: go.Figure, height: int) -> None:
-    figure.update_layout(
-        template="plotly_white",
-        height=height,
-        margin={"l": 70, "r": 20, "t": 60, "b": 50},
-        hovermode="x unified",
-        legend={
-            "orientation": "h",
-            "x": 0,
-            "y": 0.998,
-            "yanchor": "top",
-            "yref": "container",
-            "traceorder": "normal",
-        },
-        font=_FONT,
-    )
-    figure.update_xaxes(title_font_size=13, hoverformat=".2f")
-    figure.update_yaxes(ticksuffix=" ", title_font_size=13)
-    for annotation in figure.layout.annotations:
-        if annotation.xanchor == "center":
-            annotation.update(xanchor="left", x=0, font={"size": 14})
