@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
 
 from causeway.linear_road.history.generate import generate_history
-from causeway.linear_road.history.past_traffic import DAYS, MINUTES
+from causeway.linear_road.model.calendar import HISTORY_DAYS, MINUTES_PER_DAY
 from causeway.linear_road.model.expressway import SEGMENTS
 from causeway.linear_road.model.tuples import INPUT_COLUMNS, INPUT_SCHEMA
 from causeway.linear_road.workload.workload import Workload
@@ -44,17 +44,17 @@ def synthetic_workload(folder: Path, vehicles: int, expressways: int) -> Workloa
 
 def floor_tables(spark: SparkSession, vehicles: int, expressways: int) -> list[DataFrame]:
     """The two tables' row counts and columns, with nothing worked out."""
-    per_day = MINUTES * 2 * SEGMENTS
-    tolls = spark.range(0, expressways * vehicles * DAYS, 1, 4 * expressways).selectExpr(
-        f"CAST(id div {DAYS} AS INT) AS VID",
-        f"CAST(1 + id % {DAYS} AS INT) AS Day",
-        f"CAST(id div {vehicles * DAYS} AS INT) AS XWay",
+    per_day = MINUTES_PER_DAY * 2 * SEGMENTS
+    tolls = spark.range(0, expressways * vehicles * HISTORY_DAYS, 1, 4 * expressways).selectExpr(
+        f"CAST(id div {HISTORY_DAYS} AS INT) AS VID",
+        f"CAST(1 + id % {HISTORY_DAYS} AS INT) AS Day",
+        f"CAST(id div {vehicles * HISTORY_DAYS} AS INT) AS XWay",
         "CAST(id % 4001 AS INT) AS Tolls",
     )
-    segments = spark.range(0, expressways * DAYS * per_day, 1, 10 * expressways).selectExpr(
-        f"CAST(1 + id div {per_day} % {DAYS} AS INT) AS Day",
+    segments = spark.range(0, expressways * HISTORY_DAYS * per_day, 1, 10 * expressways).selectExpr(
+        f"CAST(1 + id div {per_day} % {HISTORY_DAYS} AS INT) AS Day",
         f"CAST(1 + id % {per_day} div {2 * SEGMENTS} AS INT) AS Min",
-        f"CAST(id div {DAYS * per_day} AS INT) AS XWay",
+        f"CAST(id div {HISTORY_DAYS * per_day} AS INT) AS XWay",
         f"CAST(id div {SEGMENTS} % 2 AS INT) AS Dir",
         f"CAST(id % {SEGMENTS} AS INT) AS Seg",
         "CAST(id % 59 AS INT) AS Lav",
@@ -72,7 +72,7 @@ def main() -> None:
     arguments.add_argument("--format", choices=["parquet", "csv"], default="parquet")
     arguments.add_argument("--repeat", type=int, default=2, help="the best of so many runs counts")
     given = arguments.parse_args()
-    rows = given.expressways * DAYS * (given.vehicles + MINUTES * 2 * SEGMENTS)
+    rows = given.expressways * HISTORY_DAYS * (given.vehicles + MINUTES_PER_DAY * 2 * SEGMENTS)
     with (
         tempfile.TemporaryDirectory(prefix="causeway-history-") as scratch,
         spark_session("history benchmark") as spark,

@@ -20,9 +20,9 @@ import numpy as np
 import numpy.typing as npt
 
 from causeway.linear_road.history.arrays import DailyTolls
-from causeway.linear_road.history.past_traffic import DAYS, MINUTES
 from causeway.linear_road.history.prepared import PreparedHistory, save_daily_tolls, save_weekday_sums
-from causeway.linear_road.history.travel_time import LAV, WEEKDAY_SUMS_SHAPE, WEEKDAYS
+from causeway.linear_road.history.weekday_sums import LAV, WEEKDAY_SUMS_SHAPE
+from causeway.linear_road.model.calendar import HISTORY_DAYS, MINUTES_PER_DAY, WEEKDAYS
 from causeway.linear_road.model.expressway import SEGMENTS
 
 I32 = npt.NDArray[np.int32]
@@ -33,12 +33,12 @@ def synthetic_history(folder: Path, expressways: int, vehicles: int) -> Prepared
     luck = np.random.default_rng(1)
     for xway in range(expressways):
         known = np.sort(luck.choice(2 * vehicles, vehicles, replace=False)).astype(np.int32)
-        tolls = luck.integers(0, 40_000, (vehicles, DAYS), np.uint16)
+        tolls = luck.integers(0, 40_000, (vehicles, HISTORY_DAYS), np.uint16)
         save_daily_tolls(folder, xway, DailyTolls(known, tolls))
         sums = np.empty(WEEKDAY_SUMS_SHAPE, np.int16)
         sums[..., 0] = luck.integers(250, 700, WEEKDAY_SUMS_SHAPE[:-1])
         sums[..., 1] = 3300 - 4 * sums[..., 0]
-        sums[..., 2] = DAYS // WEEKDAYS
+        sums[..., 2] = HISTORY_DAYS // WEEKDAYS
         save_weekday_sums(folder, xway, sums)
     all_of_them = frozenset(range(expressways))
     PreparedHistory(folder, "synthetic", all_of_them, all_of_them).save({})
@@ -73,8 +73,8 @@ def main() -> None:
     xway, vid, day, sinit, send, dow, tod = (
         luck.integers(least, end, given.requests)
         for least, end in (
-            *((0, given.expressways), (0, 2 * given.vehicles), (1, DAYS + 1)),
-            *((0, SEGMENTS), (0, SEGMENTS), (1, WEEKDAYS + 1), (1, MINUTES + 1)),
+            *((0, given.expressways), (0, 2 * given.vehicles), (1, HISTORY_DAYS + 1)),
+            *((0, SEGMENTS), (0, SEGMENTS), (1, WEEKDAYS + 1), (1, MINUTES_PER_DAY + 1)),
         )
     )
     with tempfile.TemporaryDirectory(prefix="causeway-lookups-") as scratch:
@@ -86,7 +86,7 @@ def main() -> None:
         journey = np.repeat(np.arange(given.requests), passed)
         segment = np.concatenate([np.arange(*sorted(ends)) for ends in zip(sinit, send, strict=True)])
         # Half a mile a minute, or what else: where a journey is does not matter to the floor.
-        minute = np.minimum(tod[journey] - 1 + np.abs(segment - sinit[journey]), MINUTES - 1)
+        minute = np.minimum(tod[journey] - 1 + np.abs(segment - sinit[journey]), MINUTES_PER_DAY - 1)
         place = (xway[journey], (send < sinit)[journey].astype(np.int64), dow[journey] - 1, minute, segment)
         seconds = {
             "daily expenditure": best_of(given.repeat, lambda: history.daily_expenditures(vid, day, xway)),

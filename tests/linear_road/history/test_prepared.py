@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from causeway.linear_road.history.arrays import DailyTolls
 from causeway.linear_road.history.prepared import PreparedHistory, save_daily_tolls, save_weekday_sums
-from causeway.linear_road.history.travel_time import WEEKDAY_SUMS_SHAPE
+from causeway.linear_road.history.weekday_sums import WEEKDAY_SUMS_SHAPE
 from causeway.runtime.errors import UserError
 
 Tolls = Mapping[tuple[int, int, int], int]

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from tests.linear_road import literal_reading
 
 from causeway.linear_road.history import travel_time
-from causeway.linear_road.history.travel_time import WEEKDAY_SUMS_SHAPE, WeekdaySums, travel_times
+from causeway.linear_road.history.travel_time import travel_times
+from causeway.linear_road.history.weekday_sums import WEEKDAY_SUMS_SHAPE, WeekdaySums
 
 DAYS = 10
 

@@ -16,11 +16,12 @@ from tests.linear_road.random_traffic import make_traffic
 
 from causeway.linear_road.driver.clock import SimulatedClock
 from causeway.linear_road.history.prepared import PreparedHistory
+from causeway.linear_road.model.answers import ANSWER_SCHEMA
 from causeway.linear_road.model.rules import RULES
 from causeway.linear_road.pipeline.answer_sink import AnswerSink, answer_table
 from causeway.linear_road.pipeline.shard import Shard
 from causeway.linear_road.pipeline.tuples_by_shard import deal
-from causeway.linear_road.runner.answers_file import ANSWER_SCHEMA, collect_answers
+from causeway.linear_road.runner.answers_file import collect_answers
 from causeway.streaming.cells import Arrays, pack
 
 SEED = 34

@@ -21,11 +21,11 @@ from rich.console import Console
 
 from causeway import __version__
 from causeway.cli import main as cli
+from causeway.linear_road.model.answers import ANSWER_NAMES, DEADLINES
 from causeway.linear_road.rating import command_process
 from causeway.linear_road.rating.command_process import Ended, run_command
 from causeway.linear_road.rating.rate import Protocol, Rating, largest_passing, rate
 from causeway.linear_road.report.rating import print_rating, rating_words
-from causeway.linear_road.validation.result import DEADLINES, TYPES
 from causeway.linear_road.workload.workload import Workload
 from causeway.runtime.errors import UserError
 
@@ -157,7 +157,7 @@ class FakeCauseway:
                 "late": late if number == 0 else 0,
                 "response": None if number == 4 else {"most": 7.5 if late else 1.25},
             }
-            for number, name in TYPES.items()
+            for number, name in ANSWER_NAMES.items()
         ]
         facts = {
             "passed": not (wrong or late),
@@ -199,7 +199,7 @@ def test_a_rating_and_what_it_leaves(tmp_path: Path) -> None:
         "xways": 4,
         "passed": False,
         "why_not": "toll notification: 1,200 late, up to 7.5 s where 5 s are allowed",
-        "worst_response": {name: None if name == "travel time" else 7.5 for name in TYPES.values()},
+        "worst_response": {name: None if name == "travel time" else 7.5 for name in ANSWER_NAMES.values()},
         "judged": None,
         "delivered_on_time": True,
         "worst_lateness_ms": 4.0,

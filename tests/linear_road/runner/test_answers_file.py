@@ -14,8 +14,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from causeway.linear_road.model.answers import ANSWER_SCHEMA
 from causeway.linear_road.runner import answers_file
-from causeway.linear_road.runner.answers_file import ANSWER_SCHEMA, collect_answers
+from causeway.linear_road.runner.answers_file import collect_answers
 from causeway.runtime.errors import UserError
 
 Row = dict[str, Any]

@@ -13,7 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 
-from causeway.linear_road.validation.answers import PARQUET_COLUMNS, Answers, read_answers
+from causeway.linear_road.model.answers import ANSWER_COLUMNS
+from causeway.linear_road.validation.answers import Answers, read_answers
 from causeway.runtime.errors import UserError
 
 GOOD = (
@@ -143,9 +144,9 @@ def test_any_text_is_read_line_by_line(
 
 def table(*given: dict[str, object], **types: pa.DataType) -> pa.Table:
     fields = [
-        (name, types.get(name, pa.float64() if name == "Emit" else pa.int32())) for name in PARQUET_COLUMNS
+        (name, types.get(name, pa.float64() if name == "Emit" else pa.int32())) for name in ANSWER_COLUMNS
     ]
-    fields += [(name, types[name]) for name in types if name not in PARQUET_COLUMNS]
+    fields += [(name, types[name]) for name in types if name not in ANSWER_COLUMNS]
     return pa.Table.from_pylist(list(given), schema=pa.schema(fields))
 
 

@@ -20,8 +20,8 @@ from tests.linear_road.validation.made_workload import (
     write_workload,
 )
 
+from causeway.linear_road.model.answers import DEADLINES
 from causeway.linear_road.validation import Validation, validate
-from causeway.linear_road.validation.result import DEADLINES
 from causeway.linear_road.workload.workload import Workload
 
 Lines = list[str]

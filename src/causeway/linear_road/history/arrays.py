@@ -15,17 +15,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from causeway.linear_road.history.past_traffic import DAYS, MINUTES
-from causeway.linear_road.history.travel_time import (
-    CNT,
-    DAYS_SUMMED,
-    I32,
-    I64,
-    LAV,
-    WEEKDAY_SUMS_SHAPE,
-    WEEKDAYS,
-    WeekdaySums,
-)
+from causeway.linear_road.history.weekday_sums import CNT, DAYS_SUMMED, LAV, WEEKDAY_SUMS_SHAPE, WeekdaySums
+from causeway.linear_road.model.array_types import I32, I64
+from causeway.linear_road.model.calendar import HISTORY_DAYS, MINUTES_PER_DAY, WEEKDAYS
 from causeway.linear_road.model.expressway import SEGMENTS
 from causeway.runtime.compiled import kernel
 from causeway.runtime.errors import UserError
@@ -50,7 +42,7 @@ def daily_tolls(files: Sequence[Path]) -> DailyTolls:
     for (vid,) in _read(files, "VID"):
         changes = np.flatnonzero(np.diff(vid, prepend=vid[:1] - 1))
         vehicles = np.union1d(vehicles, vid[changes])
-    tolls = np.zeros((len(vehicles), DAYS), np.int64)
+    tolls = np.zeros((len(vehicles), HISTORY_DAYS), np.int64)
     for columns in _read(files, "VID", "Day", "Tolls"):
         _add_tolls(vehicles, tolls, *columns)
     return DailyTolls(vehicles, _narrowest(tolls, np.uint16, np.int32))
@@ -62,10 +54,10 @@ def weekday_sums(files: Sequence[Path]) -> WeekdaySums:
     for columns in _read(files, "Day", "Min", "Dir", "Seg", "Lav", "Cnt"):
         _add_segments(sums, *columns)
     most = int(sums[..., DAYS_SUMMED].max())
-    if most > DAYS // WEEKDAYS:
+    if most > HISTORY_DAYS // WEEKDAYS:
         raise UserError(
             f"SegmentHistory says something twice: it has {most} rows for a weekday, minute, direction and "
-            f"segment, and a weekday has {DAYS // WEEKDAYS} days"
+            f"segment, and a weekday has {HISTORY_DAYS // WEEKDAYS} days"
         )
     return _narrowest(sums, np.int16, np.int32)
 
@@ -103,7 +95,7 @@ def _add_tolls(vehicles: I32, tolls: I64, vid: I32, day: I32, toll: I32) -> None
     for i in range(len(vid)):
         if row < 0 or vehicles[row] != vid[i]:
             row = np.searchsorted(vehicles, vid[i])
-        if 1 <= day[i] <= DAYS:
+        if 1 <= day[i] <= HISTORY_DAYS:
             tolls[row, day[i] - 1] += toll[i]
 
 
@@ -111,12 +103,12 @@ def _add_tolls(vehicles: I32, tolls: I64, vid: I32, day: I32, toll: I32) -> None
 def _add_segments(sums: I64, day: I32, minute: I32, direction: I32, segment: I32, lav: I32, cnt: I32) -> None:
     for i in range(len(day)):
         if (
-            1 <= day[i] <= DAYS
-            and 1 <= minute[i] <= MINUTES
+            1 <= day[i] <= HISTORY_DAYS
+            and 1 <= minute[i] <= MINUTES_PER_DAY
             and 0 <= direction[i] <= 1
             and 0 <= segment[i] < SEGMENTS
         ):
-            cell = sums[direction[i], (DAYS - day[i]) % WEEKDAYS, minute[i] - 1, segment[i]]
+            cell = sums[direction[i], (HISTORY_DAYS - day[i]) % WEEKDAYS, minute[i] - 1, segment[i]]
             cell[LAV] += lav[i]
             cell[CNT] += cnt[i]
             cell[DAYS_SUMMED] += 1

@@ -26,7 +26,8 @@ from typing import TYPE_CHECKING, Literal, get_args
 import pyarrow.parquet as pq
 
 from causeway import __version__
-from causeway.linear_road.history.past_traffic import DAYS, MINUTES, segment_history, toll_history
+from causeway.linear_road.history.past_traffic import segment_history, toll_history
+from causeway.linear_road.model.calendar import HISTORY_DAYS, MINUTES_PER_DAY
 from causeway.linear_road.model.expressway import EAST, SEGMENTS, WEST
 from causeway.linear_road.model.tuples import TupleType
 from causeway.linear_road.workload.stream_frame import literal_path, read_stream
@@ -86,7 +87,7 @@ def generate_history(
     *,
     seed: int = 1,
     output_format: HistoryFormat = "parquet",
-    days: int = DAYS,
+    days: int = HISTORY_DAYS,
 ) -> HistoryCounts:
     """Write the history of the workload's vehicles and expressways under `workload.history`.
 
@@ -201,7 +202,7 @@ def _pieces(
         _Piece(
             "segment_history",
             xway,
-            days * MINUTES * len(directions) * SEGMENTS,
+            days * MINUTES_PER_DAY * len(directions) * SEGMENTS,
             partial(segments, xway, sorted(directions)),
         )
         for xway, directions in sorted(_directions(workload, seen).items())

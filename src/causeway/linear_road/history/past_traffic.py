@@ -10,30 +10,23 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from causeway.linear_road.model.calendar import HISTORY_DAYS, MINUTES_PER_DAY, WEEKDAYS
 from causeway.linear_road.model.expressway import DOWNTOWN_SEGMENT, EAST, SEGMENTS
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 __all__ = [
-    "DAYS",
-    "MINUTES",
     "SEGMENT_HISTORY_COLUMNS",
     "TOLL_HISTORY_COLUMNS",
     "segment_history",
     "toll_history",
 ]
 
-DAYS = 70
-"""Day 1 is yesterday, day 70 ten weeks ago."""
-MINUTES = 1440
-
 TOLL_HISTORY_COLUMNS = ("VID", "Day", "XWay", "Tolls")
 SEGMENT_HISTORY_COLUMNS = ("Day", "Min", "XWay", "Dir", "Seg", "Lav", "Cnt", "Toll")
 
-# The thesis (Table 3.2) has 1 for Monday and 6 for Saturday. Yesterday is thus a Sunday, and the
-# simulation runs on a Monday.
-_WEEKEND = f"(1 + ({DAYS} - Day) % 7) >= 6"
+_WEEKEND = f"(1 + ({HISTORY_DAYS} - Day) % {WEEKDAYS}) >= 6"
 
 _OFF_CENTRE = f"Seg - {DOWNTOWN_SEGMENT}"
 
@@ -48,17 +41,17 @@ _FREE_SPEED = 65
 _Profile = Sequence[tuple[int, int]]
 _WORKDAY_EAST: _Profile = (
     (0, 4), (300, 4), (390, 400), (465, 1000), (525, 900), (600, 450), (840, 450),
-    (1020, 750), (1080, 750), (1200, 250), (1320, 80), (MINUTES, 4),
+    (1020, 750), (1080, 750), (1200, 250), (1320, 80), (MINUTES_PER_DAY, 4),
 )  # fmt: skip
 _WORKDAY_WEST: _Profile = (
     (0, 4), (300, 4), (390, 300), (465, 750), (525, 700), (600, 400), (840, 450),
-    (1020, 1000), (1080, 950), (1200, 300), (1320, 100), (MINUTES, 4),
+    (1020, 1000), (1080, 950), (1200, 300), (1320, 100), (MINUTES_PER_DAY, 4),
 )  # fmt: skip
 _WEEKEND_EAST: _Profile = (
-    (0, 25), (120, 4), (360, 4), (660, 350), (900, 400), (1140, 300), (1320, 100), (MINUTES, 25),
+    (0, 25), (120, 4), (360, 4), (660, 350), (900, 400), (1140, 300), (1320, 100), (MINUTES_PER_DAY, 25),
 )  # fmt: skip
 _WEEKEND_WEST: _Profile = (
-    (0, 25), (120, 4), (360, 4), (660, 300), (960, 420), (1140, 350), (1320, 120), (MINUTES, 25),
+    (0, 25), (120, 4), (360, 4), (660, 300), (960, 420), (1140, 350), (1320, 120), (MINUTES_PER_DAY, 25),
 )  # fmt: skip
 
 # Each kind of draw hashes a number of its own, or two kinds with equal keys would have equal luck.
@@ -71,14 +64,14 @@ def segment_history(
     directions: Sequence[int],
     *,
     seed: int,
-    days: int = DAYS,
+    days: int = HISTORY_DAYS,
     partitions: int | None = None,
 ) -> DataFrame:
     """SegmentHistory of one expressway for the last `days` days, in the order of Day, Min, Dir and Seg.
 
     The order holds within a partition and from one partition to the next.
     """
-    per_day = MINUTES * len(directions)
+    per_day = MINUTES_PER_DAY * len(directions)
     dir_ = f"element_at(array({', '.join(map(str, directions))}), CAST(1 + id % {len(directions)} AS INT))"
     minutes = (
         spark.range(0, days * per_day, 1, partitions)
@@ -131,7 +124,7 @@ def segment_history(
     )
 
 
-def toll_history(vehicles: DataFrame, *, seed: int, days: int = DAYS) -> DataFrame:
+def toll_history(vehicles: DataFrame, *, seed: int, days: int = HISTORY_DAYS) -> DataFrame:
     """TollHistory of each (VID, XWay) in `vehicles` for the last `days` days, in the order of `vehicles`.
 
     A vehicle pays on 10 to 90 % of the workdays and a third as often at weekends; its bill lies within

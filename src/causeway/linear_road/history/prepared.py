@@ -21,8 +21,10 @@ import numpy.typing as npt
 
 from causeway import __version__
 from causeway.linear_road.history.arrays import DailyTolls
-from causeway.linear_road.history.past_traffic import DAYS
-from causeway.linear_road.history.travel_time import I64, Toll, WeekdaySums, by_expressway, travel_times
+from causeway.linear_road.history.travel_time import Toll, by_expressway, travel_times
+from causeway.linear_road.history.weekday_sums import WeekdaySums
+from causeway.linear_road.model.array_types import I64
+from causeway.linear_road.model.calendar import HISTORY_DAYS
 from causeway.runtime.errors import UserError
 from causeway.runtime.output_folder import write_json
 
@@ -83,7 +85,7 @@ class PreparedHistory:
         """What each vehicle paid on that day and expressway (type 3); 0 where TollHistory has no row."""
         vid, day, xway = (np.asarray(column, np.int64) for column in (vid, day, xway))
         paid = np.zeros(len(vid), np.int64)
-        for number, places in by_expressway(xway, (day >= 1) & (day <= DAYS)):
+        for number, places in by_expressway(xway, (day >= 1) & (day <= HISTORY_DAYS)):
             if number not in self.toll_history:
                 continue
             vehicles = self._array(number, _VEHICLES)

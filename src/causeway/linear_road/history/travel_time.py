@@ -15,38 +15,16 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from causeway.linear_road.history.past_traffic import MINUTES
+from causeway.linear_road.history.weekday_sums import CNT, DAYS_SUMMED, LAV, WeekdaySums
+from causeway.linear_road.model.array_types import I32, I64
+from causeway.linear_road.model.calendar import MINUTES_PER_DAY, WEEKDAYS
 from causeway.linear_road.model.expressway import EAST, SEGMENTS, WEST
 from causeway.runtime.compiled import kernel
 
-__all__ = [
-    "CNT",
-    "DAYS_SUMMED",
-    "I32",
-    "I64",
-    "LAV",
-    "WEEKDAYS",
-    "WEEKDAY_SUMS_SHAPE",
-    "Toll",
-    "WeekdaySums",
-    "by_expressway",
-    "travel_times",
-]
-
-I32 = npt.NDArray[np.int32]
-I64 = npt.NDArray[np.int64]
+__all__ = ["Toll", "by_expressway", "travel_times"]
 
 Toll = Callable[[I32, I32], npt.NDArray[np.integer]]
 """A rule set's toll where no accident is, of segments with a Lav and a number of cars."""
-
-WeekdaySums = npt.NDArray[np.integer]
-"""One expressway's SegmentHistory, summed over the days of each weekday: of `WEEKDAY_SUMS_SHAPE`, that is
-[direction, DOW - 1, minute - 1, segment], and there the sums `LAV` and `CNT` of the rows and `DAYS_SUMMED`,
-how many they are: ten at most, none where the history is silent."""
-
-WEEKDAYS = 7
-WEEKDAY_SUMS_SHAPE = (2, WEEKDAYS, MINUTES, SEGMENTS, 3)
-LAV, CNT, DAYS_SUMMED = range(3)
 
 # A segment is a mile, and speeds are miles per hour.
 _SECONDS_AT_1_MPH = 3600
@@ -74,7 +52,7 @@ def travel_times(
     # Copies, since the kernel would be compiled anew for what is narrower or cannot be written to.
     xway, sinit, send, dow, tod = (np.array(column, np.int64) for column in (xway, sinit, send, dow, tod))
     possible = _within(sinit, 0, SEGMENTS - 1) & _within(send, 0, SEGMENTS - 1)
-    possible &= _within(dow, 1, WEEKDAYS) & _within(tod, 1, MINUTES)
+    possible &= _within(dow, 1, WEEKDAYS) & _within(tod, 1, MINUTES_PER_DAY)
     segments = np.where(possible, np.abs(send - sinit), 0)
     ends = np.cumsum(segments)
     starts = ends - segments
@@ -137,8 +115,8 @@ def _walk(
         outcome[i] = _WALKED
         at = starts[i]
         for segment in range(sinit[i], send[i], step):
-            minute = min(tod[i] + elapsed // _MINUTE, MINUTES)
-            if minute != min(tod[i] + (elapsed + rounded) // _MINUTE, MINUTES):
+            minute = min(tod[i] + elapsed // _MINUTE, MINUTES_PER_DAY)
+            if minute != min(tod[i] + (elapsed + rounded) // _MINUTE, MINUTES_PER_DAY):
                 outcome[i] = _TOO_CLOSE
                 break
             lav_sum = np.int64(weekday[minute - 1, segment, LAV])
@@ -165,7 +143,7 @@ def _walk_in_fractions(
     direction = EAST if send >= sinit else WEST
     elapsed = Fraction(0)
     for at, segment in enumerate(range(sinit, send, 1 if direction == EAST else -1)):
-        minute = min(tod + elapsed // 60, MINUTES)
+        minute = min(tod + elapsed // 60, MINUTES_PER_DAY)
         lav_sum, cnt_sum, days = sums[direction, dow - 1, minute - 1, segment].tolist()
         if lav_sum <= 0:
             return 0, _NO_HISTORY

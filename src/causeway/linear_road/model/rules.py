@@ -12,10 +12,9 @@ from typing import Final, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["I32", "I64", "RULES", "Rules", "Vldb2004"]
+from causeway.linear_road.model.array_types import I32, I64
 
-I32 = NDArray[np.int32]
-I64 = NDArray[np.int64]
+__all__ = ["RULES", "Rules", "Vldb2004"]
 
 NO_SPEED: Final = -1
 """Lav of a segment in which nobody has reported lately."""

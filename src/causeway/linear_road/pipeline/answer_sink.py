@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from causeway.linear_road.driver.clock import SimulatedClock
-from causeway.linear_road.runner.answers_file import ANSWER_SCHEMA
+from causeway.linear_road.model.answers import ANSWER_SCHEMA
 from causeway.streaming.cells import Arrays, concatenate, unpack
 
 if TYPE_CHECKING:

@@ -8,8 +8,9 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from causeway.linear_road.model.array_types import I32, I64
 from causeway.linear_road.model.expressway import FEET_PER_SEGMENT, REPORT_INTERVAL, SEGMENTS, WEST
-from causeway.linear_road.model.rules import I32, I64, Rules
+from causeway.linear_road.model.rules import Rules
 from causeway.linear_road.pipeline.traffic import SCALE
 from causeway.streaming.cells import Arrays
 

@@ -18,8 +18,9 @@ from typing import Any, Final, Protocol
 import numpy as np
 
 from causeway.linear_road.history.prepared import PreparedHistory
+from causeway.linear_road.model.array_types import I32
 from causeway.linear_road.model.expressway import REPORT_INTERVAL, SEGMENTS
-from causeway.linear_road.model.rules import I32, Rules
+from causeway.linear_road.model.rules import Rules
 from causeway.linear_road.pipeline.segments import NO_ACCIDENT, Segments, stops_of
 from causeway.linear_road.pipeline.traffic import follow_reports
 from causeway.linear_road.pipeline.tuples_by_shard import REPORT_FIELDS

@@ -14,8 +14,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from causeway.linear_road.model.array_types import I32, I64
 from causeway.linear_road.model.expressway import EXIT_LANE, LEFT_LANE, REPORT_INTERVAL, RIGHT_LANE
-from causeway.linear_road.model.rules import I32, I64
 from causeway.linear_road.pipeline.vehicles import account_of, key_of, row_of
 from causeway.runtime.compiled import kernel
 

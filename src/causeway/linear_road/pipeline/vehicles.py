@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from causeway.linear_road.model.rules import I32, I64
+from causeway.linear_road.model.array_types import I32, I64
 from causeway.runtime.compiled import inlined, kernel
 
 __all__ = ["NEVER", "VEHICLE", "Accounts", "Vehicles", "account_of", "key_of", "row_of"]

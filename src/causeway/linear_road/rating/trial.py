@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from causeway.linear_road.driver.deliver import PROMISED_LATENESS_MS
+from causeway.linear_road.model.answers import ANSWER_NAMES
 from causeway.linear_road.rating.command_process import Ended
 from causeway.linear_road.runner.run_folder import RunFolder
-from causeway.linear_road.validation.result import TYPES
 from causeway.linear_road.workload.workload import Workload
 from causeway.runtime.errors import UserError
 
@@ -226,7 +226,7 @@ def _crashed_trial(xways: float, run: Path, ended: Ended) -> Trial:
         xways=xways,
         passed=False,
         why_not=f"the run crashed: {ended.told}" + (" (Java is gone; was memory short?)" if gone else ""),
-        worst_response=dict.fromkeys(TYPES.values()),
+        worst_response=dict.fromkeys(ANSWER_NAMES.values()),
         judged=None,
         delivered_on_time=None,
         worst_lateness_ms=None,

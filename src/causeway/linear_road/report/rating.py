@@ -9,9 +9,9 @@ from rich.table import Table
 from rich.text import Text
 
 from causeway.linear_road.driver.deliver import PROMISED_LATENESS_MS
+from causeway.linear_road.model.answers import ANSWER_NAMES, DEADLINES
 from causeway.linear_road.rating.rate import Rating
 from causeway.linear_road.rating.trial import Protocol, Trial
-from causeway.linear_road.validation.result import DEADLINES, TYPES
 
 __all__ = [
     "failure_words",
@@ -85,7 +85,7 @@ def response_table(rating: Rating) -> Table:
 
 
 def _toll_response(trial: Trial) -> Text:
-    worst = trial.worst_response[TYPES[0]]
+    worst = trial.worst_response[ANSWER_NAMES[0]]
     if trial.crashed:
         return Text("crashed", "red")
     return Text(_NONE if worst is None else f"{worst:,.2f}", "" if trial.passed else "red")

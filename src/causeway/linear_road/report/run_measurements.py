@@ -17,8 +17,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from causeway.linear_road.model.answers import DEADLINES
 from causeway.linear_road.runner.answers_file import list_batches
-from causeway.linear_road.validation.result import DEADLINES
 from causeway.runtime.compiled import kernel
 from causeway.runtime.errors import UserError
 

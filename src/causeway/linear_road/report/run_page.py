@@ -11,11 +11,11 @@ from typing import Any, Final
 import numpy as np
 
 from causeway.linear_road.driver.deliver import PROMISED_LATENESS_MS
+from causeway.linear_road.model.answers import ANSWER_NAMES, DEADLINES
 from causeway.linear_road.report.city import City, read_city
 from causeway.linear_road.report.city_map import CITY_STYLE, city_map
 from causeway.linear_road.report.run_measurements import RunMeasurements, measure_run
 from causeway.linear_road.report.run_plots import load_plot, response_plot
-from causeway.linear_road.validation.result import DEADLINES, TYPES
 from causeway.report.page import (
     headline_html,
     mapping,
@@ -259,7 +259,7 @@ def _judged_row(entry: Mapping[str, Any], timed: bool) -> str:
 def _timing_table(run: RunMeasurements) -> str:
     """What is known without a validation: the number of answers and their response times."""
     rows = []
-    for number, name in TYPES.items():
+    for number, name in ANSWER_NAMES.items():
         responses = run.responses.get(number)
         timed = [responses.p50, responses.p99, responses.worst] if responses else [None] * 3
         late = responses.late if responses else None

@@ -9,8 +9,8 @@ import numpy.typing as npt
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
+from causeway.linear_road.model.answers import ANSWER_NAMES, DEADLINES
 from causeway.linear_road.report.run_measurements import Batches, Responses, RunMeasurements
-from causeway.linear_road.validation.result import DEADLINES, TYPES
 from causeway.report.plots import (
     AMBER,
     BLUE,
@@ -49,7 +49,7 @@ def response_plot(run: RunMeasurements, number: int, wide: bool) -> go.Figure:
 
 
 def _panel_title(number: int, responses: Responses | None) -> str:
-    name = f"{TYPES[number].capitalize()}s"
+    name = f"{ANSWER_NAMES[number].capitalize()}s"
     if responses is None:
         return f"<b>{name}</b>: none with a deadline"
     late = f", <span style='color:{RED}'>{responses.late:,} late</span>" if responses.late else ""

@@ -30,24 +30,12 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from causeway.linear_road.model.answers import ANSWER_NAMES, ANSWER_SCHEMA
 from causeway.runtime.compiled import kernel
 from causeway.runtime.errors import UserError
 from causeway.runtime.progress import progress_bar
 
-__all__ = ["ANSWER_SCHEMA", "BatchFiles", "collect_answers", "list_batches"]
-
-ANSWER_SCHEMA: Final = pa.schema(
-    [
-        pa.field("Type", pa.int8(), nullable=False),
-        pa.field("Time", pa.int32(), nullable=False),
-        pa.field("Emit", pa.float64(), nullable=False),
-        *(
-            pa.field(name, pa.int32())
-            for name in ("VID", "Spd", "Toll", "Seg", "QID", "ResultTime", "Bal", "TravelTime")
-        ),
-    ]
-)
-"""An answer of any type; null where a field is not of the type."""
+__all__ = ["BatchFiles", "collect_answers", "list_batches"]
 
 _COLLECTED_SCHEMA: Final = ANSWER_SCHEMA.append(pa.field("Readable", pa.float64(), nullable=False))
 
@@ -55,7 +43,7 @@ _ROWS_AT_A_TIME: Final = 1 << 18
 """Rows of a row group, and what is held in memory: about 100 bytes each, their text included."""
 _ROWS_PER_PART: Final = 1 << 23
 
-_TYPES: Final = 5
+_TYPES: Final = len(ANSWER_NAMES)
 _MISSING: Final = -(2**31)
 """Stands for null in the columns that the kernel sees: the least number, which no field ever is."""
 _LONGEST_LINE: Final = 80

@@ -3,7 +3,7 @@
     0,VID,Time,Emit,Spd,Toll          1,Time,Emit,VID,Seg           2,Time,Emit,QID,ResultTime,Bal
     3,Time,Emit,QID,Bal               4,Time,Emit,QID,TravelTime,Toll
 
-Parquet has the columns `PARQUET_COLUMNS`, null (or any number) where a field does not apply to the type, and
+Parquet has the columns `ANSWER_COLUMNS`, null (or any number) where a field does not apply to the type, and
 may have `Readable`: the simulated second at which somebody else could read the row, where that was later
 than `Emit`. As everywhere in Spark, files and folders whose names begin with `_` or `.` are nobody's answers.
 """
@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from causeway.linear_road.model.answers import ANSWER_COLUMNS, LINE_FIELDS
 from causeway.linear_road.workload.stream_frame import literal_path
 from causeway.runtime.errors import UserError
 from causeway.spark.session import explain
@@ -24,22 +25,7 @@ from causeway.spark.session import explain
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["PARQUET_COLUMNS", "Answers", "read_answers"]
-
-PARQUET_COLUMNS = (
-    "Type",
-    "Time",
-    "Emit",
-    "VID",
-    "Spd",
-    "Toll",
-    "Seg",
-    "QID",
-    "ResultTime",
-    "Bal",
-    "TravelTime",
-)
-"""All integers but Emit, which is a number of seconds since the start of the simulation."""
+__all__ = ["Answers", "read_answers"]
 
 _MOMENTS = ("Emit", "Readable")
 _INTEGERS = ("int", "bigint", "smallint", "tinyint")
@@ -53,11 +39,11 @@ _SHOWN = 200
 # follows, since `$` is not the same in both.
 _INTEGER = r"[ \t]*+-?+[0-9]{1,18}+[ \t]*+"
 _DECIMAL = r"[ \t]*+-?+[0-9]{1,15}+(?:\.[0-9]{1,15}+)?+[ \t]*+"
-_FIVE = f"{_INTEGER},{_DECIMAL},{_INTEGER},{_INTEGER}"
-_LINE = (
-    rf"^[ \t]*+(?:0[ \t]*+,{_INTEGER},{_INTEGER},{_DECIMAL},{_INTEGER},{_INTEGER}"
-    rf"|[13][ \t]*+,{_FIVE}|[24][ \t]*+,{_FIVE},{_INTEGER})(?![\s\S])"
+_TYPES = "|".join(
+    ",".join([rf"{number}[ \t]*+", *(_DECIMAL if name == "Emit" else _INTEGER for name in fields)])
+    for number, fields in LINE_FIELDS.items()
 )
+_LINE = rf"^[ \t]*+(?:{_TYPES})(?![\s\S])"
 
 _LINES = """
 WITH lines AS (
@@ -140,7 +126,7 @@ def read_answers(spark: SparkSession, path: Path) -> Answers:
             spark.sql(_LINES, lines=lines.where(request), LINE=_LINE),
         )
     rows = _read_parquet(spark, path)
-    question = _ROWS.replace("{columns}", ", ".join(PARQUET_COLUMNS))
+    question = _ROWS.replace("{columns}", ", ".join(ANSWER_COLUMNS))
     request = "coalesce(Type BETWEEN 2 AND 4, false)"
     return Answers(
         path,
@@ -164,17 +150,17 @@ def _read_parquet(spark: SparkSession, path: Path) -> DataFrame:
     if "Readable" not in rows.columns:
         rows = rows.selectExpr("*", "CAST(NULL AS DOUBLE) AS Readable")
     kinds = dict(rows.dtypes)
-    for name in (*PARQUET_COLUMNS, "Readable"):
+    for name in (*ANSWER_COLUMNS, "Readable"):
         if name not in kinds:
             raise UserError(
-                f"{path}: column {name} is missing; expected are {', '.join(PARQUET_COLUMNS)} "
+                f"{path}: column {name} is missing; expected are {', '.join(ANSWER_COLUMNS)} "
                 "and, where it is known, Readable"
             )
         fitting = _INTEGERS + _DECIMALS if name in _MOMENTS else _INTEGERS
         if kinds[name].partition("(")[0] not in fitting:
             raise UserError(f"{path}: column {name} is {kinds[name]}; expected is {' or '.join(fitting)}")
     moments = [f"CAST({name} AS DOUBLE) AS {name}" for name in _MOMENTS]
-    return rows.selectExpr(*(name for name in PARQUET_COLUMNS if name not in _MOMENTS), *moments)
+    return rows.selectExpr(*(name for name in ANSWER_COLUMNS if name not in _MOMENTS), *moments)
 
 
 def _is_parquet(path: Path) -> bool:

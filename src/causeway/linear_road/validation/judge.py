@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from causeway.linear_road.model.answers import ANSWER_NAMES, DEADLINES
 from causeway.linear_road.validation.answers import Answers, read_answers
 from causeway.linear_road.validation.comparison import (
     compare_requests,
@@ -23,8 +24,6 @@ from causeway.linear_road.validation.comparison import (
 from causeway.linear_road.validation.expected import quote_tolls
 from causeway.linear_road.validation.histories import require_history, segment_history_files, tolls_of_days
 from causeway.linear_road.validation.result import (
-    DEADLINES,
-    TYPES,
     Difference,
     TypeResult,
     Validation,
@@ -245,7 +244,7 @@ def _results(tally: DataFrame) -> tuple[tuple[TypeResult, ...], int, int]:
     for row in rows:
         by_type[row.Type].append(row)
     return (
-        tuple(_result(number, by_type[number]) for number in TYPES),
+        tuple(_result(number, by_type[number]) for number in ANSWER_NAMES),
         sum(row.answers for row in by_type[None]),
         sum(row.unknown for row in rows),
     )

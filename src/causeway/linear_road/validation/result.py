@@ -7,18 +7,9 @@ from math import ceil
 from pathlib import Path
 from typing import Any
 
-__all__ = ["DEADLINES", "TYPES", "Difference", "ResponseTimes", "TypeResult", "Validation", "response_times"]
+from causeway.linear_road.model.answers import ANSWER_NAMES, DEADLINES
 
-TYPES = {
-    0: "toll notification",
-    1: "accident alert",
-    2: "account balance",
-    3: "daily expenditure",
-    4: "travel time",
-}
-
-DEADLINES = {0: 5, 1: 5, 2: 5, 3: 10, 4: 30}
-"""Seconds of real time."""
+__all__ = ["Difference", "ResponseTimes", "TypeResult", "Validation", "response_times"]
 
 
 @dataclass(frozen=True)
@@ -57,7 +48,7 @@ class TypeResult:
     @property
     def name(self) -> str:
         """What such an answer is called."""
-        return TYPES[self.type]
+        return ANSWER_NAMES[self.type]
 
     @property
     def deadline(self) -> int:

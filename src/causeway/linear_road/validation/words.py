@@ -10,16 +10,14 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
-from causeway.linear_road.validation.result import DEADLINES, TYPES, Validation
+from causeway.linear_road.model.answers import ANSWER_NAMES, DEADLINES, LINE_FIELDS
+from causeway.linear_road.validation.result import Validation
 
 __all__ = ["difference_words", "malformed_words", "validation_table"]
 
 Facts = Mapping[str, Any]
 
-_EXPECTED_LINES = (
-    "0,VID,Time,Emit,Spd,Toll or 1,Time,Emit,VID,Seg or 2,Time,Emit,QID,ResultTime,Bal "
-    "or 3,Time,Emit,QID,Bal or 4,Time,Emit,QID,TravelTime,Toll"
-)
+_EXPECTED_LINES = " or ".join(f"{number},{','.join(fields)}" for number, fields in LINE_FIELDS.items())
 
 
 def malformed_words(line: int | None, text: str) -> str:
@@ -32,7 +30,7 @@ def malformed_words(line: int | None, text: str) -> str:
 def difference_words(answer_type: int, kind: str, facts: Facts) -> str:
     """Say what was expected, why, and what the answer says; `facts` are the judge's, by type."""
     cause = _CAUSE[answer_type](facts, kind == "extra")
-    name = TYPES[answer_type]
+    name = ANSWER_NAMES[answer_type]
     if kind == "missing":
         return f"{cause}: no {name} was given; expected is {_expected(answer_type, facts)}"
     if kind == "extra":
