@@ -130,7 +130,7 @@ def inspect(folder: WorkloadFolder, master: Master = "local[*]", conf: Conf = No
     Prints each figure with what is expected of it, and plots the traffic over time in DIR/inspection.html.
     Exit code 1 where a figure is out.
     """
-    from causeway.linear_road.inspection.inspect import inspect_workload
+    from causeway.linear_road.inspection.inspect import inspect_workload, write_figures
     from causeway.linear_road.report.traffic import inspection_table, write_traffic_page
     from causeway.linear_road.workload.workload import Workload
 
@@ -138,6 +138,7 @@ def inspect(folder: WorkloadFolder, master: Master = "local[*]", conf: Conf = No
     with command_session("linear-road inspect", master, conf) as spark:
         inspection = inspect_workload(spark, workload)
     page = folder / "inspection.html"
+    write_figures(inspection, folder / "inspection.json")
     write_traffic_page(inspection, page)
     output.print(inspection_table(inspection))
     output.print(f"Plot: {page}")

@@ -503,8 +503,8 @@ def test_a_command_tells_how_it_ended(tmp_path: Path) -> None:
         (2, "\x1b[2K\x1b[1;31merror:\x1b[0m no such\r\nfolder\n", "no such folder"),
         (1, "Traceback\nImportError: cannot\n", "ImportError: cannot"),
         (70, "", "it ended with exit code 70"),
-        (-9, "whatever", "killed by SIGKILL, as a system short of memory does"),
-        (-15, "", "killed by SIGTERM"),
+        (-9, "whatever", "it was killed by SIGKILL, as a system that is short of memory does"),
+        (-15, "", "it was killed by SIGTERM"),
     ],
 )
 def test_last_words(code: int, text: str, told: str) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import re
 from dataclasses import fields, replace
 from pathlib import Path
@@ -76,13 +75,6 @@ def test_a_short_sound_run(tmp_path: Path) -> None:
     html = page(inspection(minutes=1, verdict=Verdict.HOLDS), tmp_path)
     assert "all 2 judged figures hold" in html
     assert "10% expected" not in html
-
-
-def test_the_figures_stand_beside_the_page_for_programs(tmp_path: Path) -> None:
-    page(inspection(), tmp_path)
-    facts = json.loads((tmp_path / "inspection.json").read_text())
-    assert facts["holds"] is False
-    assert [figure["name"] for figure in facts["figures"]] == ["position reports", "trips <all>", "accidents"]
 
 
 @pytest.mark.parametrize(("width", "expressways"), [(80, 1.0), (80, 9.5), (120, 99.5)])

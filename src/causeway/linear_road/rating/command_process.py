@@ -1,14 +1,14 @@
-"""A command as a process of its own: `python -m causeway…rating.command_process PARENT linear-road …`.
+"""A command of `causeway` as a process of its own, which a trial starts and waits for.
 
-It is what a user would type, and gives all its memory back when it ends. When the process that started it is
-gone, it ends too, so that nothing is left that would take the cores of what is measured next.
+The command is what a user would type, and returns all its memory when it ends. When the process that started
+it is gone, it ends too: otherwise it would take the cores of whatever is measured next.
 """
 
 from __future__ import annotations
 
 import os
 import re
-import signal
+import runpy
 import subprocess
 import sys
 import threading
@@ -16,13 +16,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import IO, Final
 
-from causeway.runtime.child_process import end_with
+from causeway.runtime.child_process import end_with, exit_reason
 from causeway.runtime.progress import console
 
 __all__ = ["Ended", "run_command"]
 
 _KEPT: Final = 20_000
-"""Bytes from the end of what a command told: its last words."""
+"""Bytes of a command's error output that are kept, from its end."""
 _GRACE: Final = 10
 """Seconds to end in after Ctrl-C, which a terminal sends to every process."""
 
@@ -92,20 +92,17 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 def _last_words(text: str, code: int) -> str:
     if code < 0:
-        name = signal.Signals(-code).name
-        return f"killed by {name}" + (", as a system short of memory does" if name == "SIGKILL" else "")
+        return f"it {exit_reason(code)}"
     lines = _ESCAPES.sub("", text).replace("\r", "\n")
     begins = [found.end() for found in _LAST_WORDS.finditer(lines)]
     words = lines[begins[-1] :].partition(_ADVICE)[0] if begins else "\n".join(lines.splitlines()[-1:])
-    return " ".join(words.split()) or f"it ended with exit code {code}"
+    return " ".join(words.split()) or f"it {exit_reason(code)}"
 
 
 def main() -> None:
-    """Be the command that the arguments tell, after the first, which is the process that wants it."""
+    """Run the command line `PARENT ARGUMENTS…`, and end when the process PARENT is gone."""
     end_with(int(sys.argv.pop(1)))
-    from causeway.cli.main import main as causeway
-
-    causeway()
+    runpy.run_module("causeway", run_name="__main__", alter_sys=True)
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ from causeway.linear_road.inspection.expectations import (
     Accident,
     Verdict,
 )
-from causeway.linear_road.inspection.inspect import Inspection, write_figures
+from causeway.linear_road.inspection.inspect import Inspection
 from causeway.linear_road.model.expressway import EAST, SEGMENTS
 from causeway.report.page import page_html, write_page
 from causeway.report.plots import AMBER, BLUE, MUTED, RED, SIMULATED_MINUTES, TEAL, area, figure_html, lay_out
@@ -66,8 +66,7 @@ def inspection_table(inspection: Inspection) -> Table:
 
 
 def write_traffic_page(inspection: Inspection, path: Path) -> None:
-    """Write plots and figures as one HTML file; the figures go beside it as JSON, under the same name."""
-    write_figures(inspection, path.with_suffix(".json"))
+    """Write the plots and the figures as one HTML file that carries everything it needs."""
     out = sum(figure.verdict is Verdict.OUT for figure in inspection.figures)
     judged = sum(figure.verdict is not Verdict.NOT_JUDGED for figure in inspection.figures)
     verdict = (
