@@ -82,6 +82,7 @@ def test_no_tuples_are_no_tuples_for_every_shard() -> None:
         ("Seg", -1, "seg = -1"),
         ("Pos", 528_000, "pos = 528000"),
         ("Spd", -1, "spd = -1"),
+        ("Spd", 101, "spd = 101, which is none of 0 to 100"),
         ("Lane", 5, "lane = 5, which is none of 0 to 4"),
         ("VID", -1, "vid = -1"),
         ("XWay", -1, "road = -2"),

@@ -37,6 +37,7 @@ RAMP_FEET = FEET_PER_SEGMENT // 3
 
 REPORT_INTERVAL = 30
 MAX_SPEED = 100
+"""Miles per hour (section 3.1.1). No position report has more, nor less than 0."""
 FEET_PER_SECOND_PER_MPH = 5280 / 3600
 
 # Section 3.1.1: exits are N(50, 20), "an affinity for exiting in the downtown area".

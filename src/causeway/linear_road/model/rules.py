@@ -1,12 +1,14 @@
-"""The rules of Linear Road that a pipeline follows, one class per dialect; nothing else uses them.
+"""The rules of Linear Road that a pipeline follows, one class per dialect; the validator uses none of them.
 
-A pipeline knows what a trip, a segment and a minute are. What it charges, what it calls stopped and where an
-accident is felt, it asks here. All methods work on whole arrays.
+A pipeline knows what a trip, a segment and a minute are. What it charges, when a vehicle is stopped and where
+an accident is felt is decided here. All methods work on whole arrays.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from fractions import Fraction
+from math import floor
 from typing import Final, Protocol
 
 import numpy as np
@@ -18,6 +20,9 @@ __all__ = ["RULES", "Rules", "Vldb2004"]
 
 NO_SPEED: Final = -1
 """Lav of a segment in which nobody has reported lately."""
+
+_IN_DOUBT: Final = 1e-9
+"""How near to a whole number a sum of floats is added again, exactly; far more than its rounding error."""
 
 
 class Rules(Protocol):
@@ -54,13 +59,18 @@ class Vldb2004:
         """The floor of the mean over those of the five minutes in which the segment had vehicles."""
         minutes = np.count_nonzero(cars, axis=0)
         some = np.maximum(cars, 1)
-        # A sum of up to five fractions: whole parts are added as integers, so that only the small rest is a
-        # matter of rounding. Sums of mean speeds are multiples of scale / 16, so that the total is a whole
-        # number of steps or at least scale / 16 / (product of cars) away from it: far more than the rounding
-        # error, for up to 3,000 vehicles a minute in one segment.
+        step = np.maximum(minutes, 1) * scale
+        # The floor of a sum of at most five fractions. Whole parts are added as integers; floats only have to
+        # tell how many whole ones the rests make, at most four. Their error is below 1e-14, so that only sums
+        # this close to a whole number are in doubt, and of these only those at which Lav changes.
+        whole = (speeds // some).sum(axis=0)
         rests = (speeds % some / some).sum(axis=0)
-        total = (speeds // some).sum(axis=0) + np.floor(rests + 1e-13).astype(np.int64)
-        return np.where(minutes > 0, total // (np.maximum(minutes, 1) * scale), NO_SPEED).astype(np.int32)
+        nearest = np.rint(rests).astype(np.int64)
+        total = whole + np.floor(rests).astype(np.int64)
+        doubtful = (np.abs(rests - nearest) < _IN_DOUBT) & ((whole + nearest) % step == 0) & (rests > 0)
+        for segment in np.flatnonzero(doubtful).tolist():
+            total[segment] = _floor_of_sum(speeds[:, segment].tolist(), some[:, segment].tolist())
+        return np.where(minutes > 0, total // step, NO_SPEED).astype(np.int32)
 
     def toll(self, lav: I32, cars: I32, accident: NDArray[np.bool_] | None = None) -> I32:
         """2 · (cars - 50)² where traffic is slow and dense, and no accident makes it so."""
@@ -70,5 +80,11 @@ class Vldb2004:
         return np.where(due, 2 * (cars - 50) ** 2, 0).astype(np.int32)
 
 
+def _floor_of_sum(numerators: list[int], denominators: list[int]) -> int:
+    """The floor of a sum of fractions, without any rounding."""
+    parts = (Fraction(*part) for part in zip(numerators, denominators, strict=True))
+    return floor(sum(parts, Fraction(0)))
+
+
 RULES: Final[Mapping[str, Rules]] = {rules.name: rules for rules in (Vldb2004(),)}
-"""Every dialect by the name that `--rules` takes."""
+"""Every dialect by its name."""

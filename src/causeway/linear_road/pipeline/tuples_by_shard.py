@@ -13,7 +13,13 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from causeway.linear_road.model.expressway import FEET_PER_EXPRESSWAY, SEGMENTS
+from causeway.linear_road.model.expressway import (
+    ENTRY_LANE,
+    EXIT_LANE,
+    FEET_PER_EXPRESSWAY,
+    MAX_SPEED,
+    SEGMENTS,
+)
 from causeway.linear_road.model.tuples import TupleType
 from causeway.streaming.cells import Arrays
 
@@ -79,8 +85,8 @@ def _check(reports: dict[str, NDArray[np.int32]]) -> None:
     for name, least, most in (
         ("seg", 0, SEGMENTS - 1),
         ("pos", 0, FEET_PER_EXPRESSWAY - 1),
-        ("spd", 0, 1000),
-        ("lane", 0, 4),
+        ("spd", 0, MAX_SPEED),
+        ("lane", ENTRY_LANE, EXIT_LANE),
         ("vid", 0, (1 << 31) - 1),
         ("road", 0, 2 * _MOST_EXPRESSWAYS - 1),
     ):

@@ -19,6 +19,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from causeway.linear_road.model.expressway import MAX_SPEED
+
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
@@ -64,7 +66,7 @@ WITH reports AS (
     SELECT *, coalesce(VID >= 0 AND Time BETWEEN 0 AND 982979 AND XWay BETWEEN 0 AND 4095
                        AND Dir BETWEEN 0 AND 1 AND Seg BETWEEN 0 AND 99
                        AND Pos BETWEEN 5280 * Seg AND 5280 * Seg + 5279
-                       AND Lane BETWEEN 0 AND 4 AND Spd BETWEEN 0 AND 127, false) AS on_a_road
+                       AND Lane BETWEEN 0 AND 4 AND Spd BETWEEN 0 AND {MAX_SPEED}, false) AS on_a_road
     FROM {stream} WHERE Type = 0
 )
 SELECT VID,
@@ -110,7 +112,11 @@ _SCHEMA = pa.schema(
 
 def digest_reports(spark: SparkSession, stream: DataFrame, tasks: int) -> DataFrame:
     """Rows as `DIGEST_DDL` has them, for the position reports among the tuples; vehicles dealt to `tasks`."""
-    by_vehicle = spark.sql(_PACKED, stream=stream).repartition(tasks, "VID").select("moment", "whereabouts")
+    by_vehicle = (
+        spark.sql(_PACKED, stream=stream, MAX_SPEED=MAX_SPEED)
+        .repartition(tasks, "VID")
+        .select("moment", "whereabouts")
+    )
     return by_vehicle.mapInArrow(_digest_of_a_task, DIGEST_DDL)
 
 
