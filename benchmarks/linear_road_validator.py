@@ -21,7 +21,8 @@ from causeway.linear_road.validation import given_answers, validate
 from causeway.linear_road.validation.answers import read_answers
 from causeway.linear_road.workload.stream_frame import read_stream
 from causeway.linear_road.workload.workload import Workload
-from causeway.spark.session import local_cores, spark_session
+from causeway.runtime.machine import local_cores
+from causeway.spark.session import spark_session
 
 REPORT = ("VID", "Time", "Spd", "XWay", "Lane", "Dir", "Seg", "Pos")
 

@@ -24,7 +24,8 @@ from causeway.nexmark.events.dataset import Dataset, default_slice_events, slice
 from causeway.nexmark.generator.encoding import FileFormat, write_file
 from causeway.nexmark.generator.firehose import Firehose, ModelName
 from causeway.nexmark.generator.scale import ScaleName, scaled_firehose
-from causeway.spark.session import local_cores, spark_session
+from causeway.runtime.machine import local_cores
+from causeway.spark.session import spark_session
 
 _SLICE: Final = 100_000
 _CASES: Final[tuple[tuple[ModelName, ScaleName], ...]] = (

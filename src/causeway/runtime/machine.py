@@ -9,12 +9,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from causeway import __version__
-from causeway.spark.session import local_cores
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["hardware", "versions"]
+__all__ = ["hardware", "local_cores", "versions"]
+
+
+def local_cores() -> int:
+    """Cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def hardware() -> dict[str, Any]:

@@ -13,13 +13,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from causeway.runtime.errors import UserError
+from causeway.runtime.machine import local_cores
 from causeway.spark.home import ensure_spark_home
 from causeway.spark.java import ensure_java
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["check_master", "explain", "local_cores", "parse_settings", "spark_session"]
+__all__ = ["check_master", "explain", "parse_settings", "spark_session"]
 
 _EVERYWHERE = {
     "spark.sql.session.timeZone": "UTC",
@@ -112,13 +113,6 @@ def check_master(master: str) -> None:
             except (OSError, OverflowError, UnicodeError) as failure:
                 refused.append(f"{address} ({getattr(failure, 'strerror', None) or failure})")
         raise UserError(f"--master {master}: no Spark master answers at {', '.join(refused)}")
-
-
-def local_cores() -> int:
-    """Cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 @contextmanager
