@@ -10,7 +10,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from causeway.linear_road.runner.answers_file import ANSWER_SCHEMA, collect_answers
+from causeway.linear_road.model.answers import ANSWER_SCHEMA
+from causeway.linear_road.runner.answers_file import collect_answers
 
 __all__ = ["FACTS", "make_run", "validation", "write_answers", "write_segments"]
 

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 from tests.linear_road.report.made_run import FACTS, make_run, validation, write_answers
 
-from causeway.linear_road.model.answers import ANSWER_SCHEMA
 from causeway.linear_road.report.city import City, city_data, read_city
 from causeway.linear_road.report.run_measurements import measure_run
 from causeway.linear_road.report.run_page import write_run_page

@@ -183,7 +183,8 @@ def _response_section(run: RunMeasurements) -> str:
         remark += f" Answers to tuples before minute {run.from_minute:,} have no deadline and are left out."
     # Toll notifications are most of the answers and get the full width.
     plots = [
-        figure_html(response_plot(run, number, wide=number == 0), f"responses-{number}") for number in TYPES
+        figure_html(response_plot(run, number, wide=number == 0), f"responses-{number}")
+        for number in ANSWER_NAMES
     ]
     return f'<p class="remark">{remark}</p><div class="panels">{"".join(plots)}</div>'
 
