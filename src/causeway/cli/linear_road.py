@@ -17,11 +17,12 @@ from causeway.spark.session import check_master, parse_settings
 __all__ = ["linear_road"]
 
 linear_road = typer.Typer(
-    help="""Linear Road (VLDB 2004): tolls that follow the traffic.
+    help="""Linear Road (VLDB 2004): tolls that depend on the traffic.
 
-    `generate` (or `import`) makes a workload, `inspect` checks it, `history` gives it ten weeks of past,
-    which `prepare` makes ready for lookups. `run` answers it on Spark, fed by `drive` in real time;
-    `validate` judges the answers, and `rate` finds how many expressways a machine can bear.
+    `generate` (or `import`) makes a workload, `inspect` checks it, `history` adds ten weeks of history, and
+    `prepare` converts that for fast lookups. `run` answers the workload on Spark; `drive` delivers it in real
+    time, to `run` or to another system. `validate` checks the answers, and `rate` finds how many expressways
+    a machine can handle.
     """,
     epilog="""Example:
 
@@ -35,9 +36,7 @@ linear_road = typer.Typer(
     rich_markup_mode=None,
 )
 
-Minutes = Annotated[
-    int, typer.Option(help="Minutes to simulate; the benchmark takes 180.", metavar="N", min=1)
-]
+Minutes = Annotated[int, typer.Option(help="Minutes to simulate; the benchmark has 180.", metavar="N", min=1)]
 OutFolder = Annotated[Path, typer.Option(help="Folder for the workload, new or empty.", metavar="DIR")]
 WorkloadFolder = Annotated[
     Path,
@@ -79,8 +78,8 @@ def generate(
 ) -> None:
     """Simulate the traffic of L expressways.
 
-    Cars follow each other, change lanes, crash and jam; every 30 seconds each reports where
-    it is, and some ask about their account, their past tolls or a journey to come. The tuples are written in
+    Cars follow each other, change lanes, have accidents and get into jams. Each reports its position every
+    30 seconds; some ask for their account balance, past tolls or a travel time. The tuples are written in
     time order.
     """
     from causeway.linear_road.simulator.generate import check_output
@@ -110,7 +109,7 @@ def import_(
 ) -> None:
     """Read original Linear Road files into a workload.
 
-    Malformed lines go to DIR/rejects.csv, with file, line and reason, and are counted.
+    Malformed lines are counted and written to DIR/rejects.csv, with file, line and reason.
     """
     from causeway.linear_road.workload.importer import REJECTS_FILE, import_files
 
@@ -127,8 +126,8 @@ def import_(
 def inspect(folder: WorkloadFolder, master: Master = "local[*]", conf: Conf = None) -> None:
     """Measure a workload and compare it with the paper.
 
-    Prints each figure with what is expected of it, and plots the traffic over time in DIR/inspection.html.
-    Exit code 1 where a figure is out.
+    Prints each figure beside the expected one and plots the traffic over time in DIR/inspection.html. Exit
+    code 1 if a figure is out of range.
     """
     from causeway.linear_road.inspection.inspect import inspect_workload, write_figures
     from causeway.linear_road.report.traffic import inspection_table, write_traffic_page
@@ -156,10 +155,10 @@ def history(
     master: Master = "local[*]",
     conf: Conf = None,
 ) -> None:
-    """Give a workload ten weeks of past.
+    """Generate ten weeks of history for a workload.
 
     Writes DIR/history: TollHistory, what each vehicle paid on each day, and SegmentHistory, the traffic and
-    toll of each segment in each minute. A history that is there is replaced.
+    toll of each segment in each minute. An existing history is replaced.
     """
     from causeway.linear_road.history.generate import generate_history
     from causeway.linear_road.workload.workload import Workload
@@ -175,10 +174,10 @@ def history(
 
 @linear_road.command()
 def prepare(folder: WorkloadFolder, master: Master = "local[*]", conf: Conf = None) -> None:
-    """Make a workload's history ready to be looked up.
+    """Convert a workload's history for fast lookups.
 
-    Writes DIR/history/prepared: TollHistory and the weekdays' means of SegmentHistory as arrays, which
-    answer a request without a search through millions of rows. Needed once; a run makes what is missing.
+    Writes DIR/history/prepared: TollHistory, and the means of SegmentHistory by weekday, as arrays. A request
+    then needs no search through millions of rows. `run` does this itself where it has not been done.
     """
     from causeway.linear_road.history.prepare import prepare as prepare_history
     from causeway.linear_road.history.prepare import prepared_folder, require_history
@@ -202,20 +201,23 @@ def prepare(folder: WorkloadFolder, master: Master = "local[*]", conf: Conf = No
 @linear_road.command()
 def drive(
     folder: WorkloadFolder,
-    to: Annotated[Path, typer.Option(help="Folder for the tuples, not driven into before.", metavar="SPOOL")],
-    speed: Annotated[
-        float, typer.Option(help="Simulated seconds that pass in one second.", metavar="K")
-    ] = 1.0,
+    to: Annotated[
+        Path,
+        typer.Option(help="Folder for the tuples; it must not hold those of another run.", metavar="SPOOL"),
+    ],
+    speed: Annotated[float, typer.Option(help="Simulated seconds per real second.", metavar="K")] = 1.0,
     from_minute: Annotated[
         int,
-        typer.Option(help="Deliver all before minute M at once; real time starts there.", metavar="M", min=0),
+        typer.Option(
+            help="Deliver everything before minute M at once; real time starts at M.", metavar="M", min=0
+        ),
     ] = 0,
 ) -> None:
     """Deliver a workload in real time.
 
     The tuples of simulated second t appear in SPOOL t / K seconds after the start, as whole Parquet files
-    that a Spark file stream reads. Exit code 1 if any was more than 100 ms late. Ctrl-C and SIGTERM end it
-    cleanly.
+    that a Spark file stream can read. Exit code 1 if a file was more than 100 ms late. Ctrl-C and SIGTERM
+    stop it cleanly.
     """
     from causeway.linear_road.driver.deliver import PROMISED_LATENESS_MS
     from causeway.linear_road.driver.deliver import drive as deliver
@@ -244,17 +246,19 @@ def run(
     speed: Annotated[
         str,
         typer.Option(
-            help="Simulated seconds that pass in one second; max takes the input as fast as it goes.",
+            help="Simulated seconds per real second; max: as fast as possible.",
             metavar="K|max",
         ),
     ] = "1",
     from_minute: Annotated[
         int,
-        typer.Option(help="Take all before minute M at once; real time starts there.", metavar="M", min=0),
+        typer.Option(
+            help="Process everything before minute M at once; real time starts at M.", metavar="M", min=0
+        ),
     ] = 0,
     rules: Annotated[str, typer.Option(help="The dialect of the benchmark.", metavar="NAME")] = "vldb2004",
     resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with a run that was broken off, with its own settings.")
+        bool, typer.Option("--resume", help="Continue an interrupted run, with its own settings.")
     ] = False,
     master: Master = "local[*]",
     conf: Conf = None,
@@ -262,7 +266,7 @@ def run(
     """Answer a workload on Spark, in real time.
 
     Starts the pipeline and the driver, and writes every toll, alert, balance, expenditure and travel time to
-    RUN/answers.csv and RUN/answers, with the moment at which it was given. RUN/report.html shows how it went.
+    RUN/answers.csv and RUN/answers, with the time at which it was emitted. RUN/report.html shows the results.
     """
     from causeway.linear_road.report.run_page import write_run_page
     from causeway.linear_road.runner.run import RunSettings, begin_run
@@ -299,7 +303,7 @@ def validate(
         Path,
         typer.Argument(
             metavar="RUN",
-            help="A run's folder, or any system's answers: a flat file, or Parquet.",
+            help="A run's folder, or another system's answers as a flat file or Parquet.",
             show_default=False,
         ),
     ],
@@ -314,14 +318,14 @@ def validate(
     sample: Annotated[
         int | None,
         typer.Option(
-            help="Judge only vehicles of so many expressways.", metavar="N", min=1, show_default=False
+            help="Judge only the vehicles of N expressways.", metavar="N", min=1, show_default=False
         ),
     ] = None,
     speed: Annotated[
         str | None,
         typer.Option(
-            help="Simulated seconds that passed in one second, for another system's answers; 1 unless given, "
-            "and max where response times are not to be judged. A run's folder knows.",
+            help="Simulated seconds per real second, for another system's answers; default 1. max: do not "
+            "judge response times. Not needed for a run's folder.",
             metavar="K|max",
             show_default=False,
         ),
@@ -329,7 +333,7 @@ def validate(
     from_minute: Annotated[
         int | None,
         typer.Option(
-            help="The minute at which another system's real time began; 0 unless given.",
+            help="The minute at which real time began, for another system's answers; default 0.",
             metavar="M",
             min=0,
             show_default=False,
@@ -338,11 +342,11 @@ def validate(
     master: Master = "local[*]",
     conf: Conf = None,
 ) -> None:
-    """Judge the answers to a workload.
+    """Check that the answers to a workload are complete, right and in time.
 
-    Every answer that is due once, right and in time, and no other? What is expected is computed from the
-    whole input, by other means than those of `run`. Writes RUN/validation.json, or NAME.validation.json
-    beside answers that are no run's. Exit code 1 where the answers fail.
+    Each expected answer must be there once, and no other. The expected answers are computed from the whole
+    input, with other code than that of `run`. Writes RUN/validation.json, or NAME.validation.json beside
+    another system's answers. Exit code 1 if the answers fail.
     """
     from causeway.linear_road.report.run_page import write_run_page
     from causeway.linear_road.validation import HowItWas, given_answers, validation_table, write_validation
@@ -392,36 +396,36 @@ def _expressways(given: str | None) -> list[int] | None:
 @linear_road.command()
 def rate(
     out: Annotated[
-        Path, typer.Option(help="Folder for the rating; one that was broken off goes on.", metavar="DIR")
+        Path, typer.Option(help="Folder for the rating; an interrupted rating continues.", metavar="DIR")
     ] = Path("rating"),
     max_xways: Annotated[
         float | None,
         typer.Option(
-            help="Try no more expressways than that.",
+            help="The largest number of expressways to try.",
             metavar="L",
             callback=_halves_of_expressways,
             show_default=False,
         ),
     ] = None,
     minutes: Minutes = 180,
-    speed: Annotated[
-        float, typer.Option(help="Simulated seconds that pass in one second.", metavar="K")
-    ] = 1.0,
+    speed: Annotated[float, typer.Option(help="Simulated seconds per real second.", metavar="K")] = 1.0,
     from_minute: Annotated[
         int,
-        typer.Option(help="Take all before minute M at once; real time starts there.", metavar="M", min=0),
+        typer.Option(
+            help="Process everything before minute M at once; real time starts at M.", metavar="M", min=0
+        ),
     ] = 0,
-    seed: Annotated[int, typer.Option(help="Of the traffic and its history.", metavar="N", min=0)] = 1,
+    seed: Annotated[int, typer.Option(help="Seed of the traffic and its history.", metavar="N", min=0)] = 1,
     sample: Annotated[
         int | None,
         typer.Option(
-            help="Judge the vehicles of N expressways, not of all.", metavar="N", min=1, show_default=False
+            help="Judge only the vehicles of N expressways.", metavar="N", min=1, show_default=False
         ),
     ] = None,
     workloads: Annotated[
         Path | None,
         typer.Option(
-            help="Folder of the workloads, to share them between ratings; DIR/workloads unless given.",
+            help="Folder of the workloads, which ratings can share; default DIR/workloads.",
             metavar="DIR",
             show_default=False,
         ),
@@ -431,9 +435,9 @@ def rate(
 ) -> None:
     """Find the largest L that this machine sustains.
 
-    Generates, runs and validates L = 0.5, 1, 2, 4 … expressways until one fails, then halves the gap. Takes
-    hours, and can be broken off and called again. Prints the paper's tables with a column of ours, and writes
-    DIR/rating.json. Exit code 1 where no L passes.
+    Generates, runs and validates L = 0.5, 1, 2, 4 … expressways until one fails, then halves the gap. It
+    takes hours; you can interrupt it and call it again. Prints the paper's tables with a column for this
+    machine and writes DIR/rating.json. Exit code 1 if no L passes.
     """
     from functools import partial
 

@@ -41,7 +41,7 @@ app = typer.Typer(
     name="causeway",
     cls=_Commands,
     help="Streaming tables on Apache Spark, and the benchmarks that prove them.",
-    epilog="Exit codes: 0 fine, 1 the answer is no (a check failed), 2 your mistake.",
+    epilog="Exit codes: 0 success, 1 a check failed, 2 a mistake in the command or its input.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -49,19 +49,17 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.add_typer(
-    linear_road, name="linear-road", short_help="Linear Road (VLDB 2004): tolls that follow the traffic."
+    linear_road, name="linear-road", short_help="Linear Road (VLDB 2004): tolls that depend on the traffic."
 )
 app.add_typer(nexmark, name="nexmark", short_help="NEXMark (2002): queries over an auction house's streams.")
 
 
 @app.callback(invoke_without_command=True)
 def _options(
-    version: Annotated[bool, typer.Option("--version", help="Show the version and stop.")] = False,
+    version: Annotated[bool, typer.Option("--version", help="Show the version and exit.")] = False,
     debug: Annotated[
         bool,
-        typer.Option(
-            "--debug", help="Show Spark's warnings and the tracebacks of errors; may stand anywhere."
-        ),
+        typer.Option("--debug", help="Show Spark's warnings and tracebacks of errors; allowed at any place."),
     ] = False,
 ) -> None:
     if version:

@@ -16,8 +16,8 @@ __all__ = ["nexmark"]
 nexmark = typer.Typer(
     help="""NEXMark (2002): queries over the streams of an auction house.
 
-    `generate` makes a folder of events, by the paper's model or the one that engines run today. `run` answers
-    queries over it as fast as they go, or over the firehose at a rate, and measures them.
+    `generate` makes a folder of events, in the paper's model or in the one that engines use today. `run`
+    measures queries: over such a folder as fast as possible, or over generated events at a fixed rate.
     """,
     epilog="""Example:
 
@@ -64,7 +64,7 @@ class RulesOption(StrEnum):
 
 Events = Annotated[
     int | None,
-    typer.Option(help="How many events, instead of the scale's.", metavar="N", min=1, show_default=False),
+    typer.Option(help="Number of events, instead of the scale's.", metavar="N", min=1, show_default=False),
 ]
 Seed = Annotated[int, typer.Option(help="The same seed gives the same events.", metavar="N", min=0)]
 BidStreams = Annotated[
@@ -77,7 +77,7 @@ BidStreams = Annotated[
     ),
 ]
 Disorder = Annotated[
-    float, typer.Option(help="Deliver events up to so many seconds (of event time) late.", metavar="S", min=0)
+    float, typer.Option(help="Deliver events up to S seconds (of event time) late.", metavar="S", min=0)
 ]
 Scale = Annotated[
     ScaleOption, typer.Option(help="Sets the number of events, their rate and the bid streams.")
@@ -95,22 +95,22 @@ def generate(
     rate: Annotated[
         float | None,
         typer.Option(
-            help="Events a second of event time, instead of the scale's.", metavar="R", show_default=False
+            help="Events per second of event time, instead of the scale's.", metavar="R", show_default=False
         ),
     ] = None,
     bid_streams: BidStreams = None,
     disorder: Disorder = 0.0,
     seed: Seed = 1,
     file_format: Annotated[
-        FormatOption, typer.Option("--format", help="Parquet, JSON lines, or XML, an element a line.")
+        FormatOption, typer.Option("--format", help="Parquet, JSON lines, or XML with one element per line.")
     ] = FormatOption.parquet,
     master: Master = "local[*]",
     conf: Conf = None,
 ) -> None:
-    """Make the events of an auction house, in the order of delivery.
+    """Generate the events of an auction house, in the order of delivery.
 
-    The same seed gives the same events on any number of cores. DIR/nexmark.json says what was made; each
-    stream has a folder of slices.
+    The same seed gives the same events on any number of cores. DIR/nexmark.json describes the
+    folder; each stream has a subfolder of slices.
     """
     from causeway.nexmark.generator.generate import check
     from causeway.nexmark.generator.generate import generate as make
@@ -134,37 +134,37 @@ def generate(
 def run(
     out: Annotated[Path, typer.Option(help="Folder for the run, new or empty.", metavar="RUN")],
     query: Annotated[
-        str, typer.Option(help="Queries by name, as in q5,q7; or all.", metavar="Q,Q,…|all")
+        str, typer.Option(help="Names of queries, such as q5,q7; or all.", metavar="Q,Q,…|all")
     ] = "all",
     model: Annotated[
         ModelOption | None,
         typer.Option(
-            help="Of the queries; a folder that was generated knows, else modern.", show_default=False
+            help="Model of the queries; default: the source folder's, or modern.", show_default=False
         ),
     ] = None,
     source: Annotated[
         str,
         typer.Option(
-            help="A folder of events, or generator: the firehose, at a rate.", metavar="DIR|generator"
+            help="A folder of events, or generator: events at a fixed rate.", metavar="DIR|generator"
         ),
     ] = "generator",
     rate: Annotated[
-        float, typer.Option(help="Events a second from the generator.", metavar="R", min=1)
+        float, typer.Option(help="Events per second from the generator.", metavar="R", min=1)
     ] = 10_000,
     duration: Annotated[
-        float, typer.Option(help="Seconds that the generator runs, for each query.", metavar="S", min=1)
+        float, typer.Option(help="Seconds for which the generator runs, for each query.", metavar="S", min=1)
     ] = 60,
     warm_up: Annotated[
-        float, typer.Option(help="Seconds at the beginning of these that do not count.", metavar="S", min=0)
+        float, typer.Option(help="Seconds at the start that are not measured.", metavar="S", min=0)
     ] = 15,
     rules: Annotated[
-        RulesOption, typer.Option(help="Whose reading of the queries, where public ones differ.")
+        RulesOption, typer.Option(help="Whose version of a query, where public ones differ.")
     ] = RulesOption.ours,
     check: Annotated[
         bool, typer.Option("--check", help="Compare the final answers with the batch statements.")
     ] = False,
     resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with a run that was broken off, with its own settings.")
+        bool, typer.Option("--resume", help="Continue an interrupted run, with its own settings.")
     ] = False,
     bid_streams: BidStreams = None,
     disorder: Disorder = 0.0,
@@ -174,9 +174,10 @@ def run(
 ) -> None:
     """Run queries on Spark, one after the other, and measure them.
 
-    Over a folder of events, each goes as fast as it can: events and megabytes a second. Over the generator,
-    events come at a rate: latencies, and how far the output is from an ideal system's. RUN/result.json has
-    all figures, RUN/report.html shows them, RUN/q5/answers are the answers. Exit code 1 where a check fails.
+    Over a folder of events, each query runs as fast as it can; the result is events and megabytes per second.
+    The generator delivers events at a fixed rate; the result is latency, and the distance of the output to an
+    ideal system's. RUN/result.json has all figures, RUN/report.html shows them, RUN/q5/answers has the
+    answers of q5. Exit code 1 if a check fails.
     """
     from causeway.nexmark.report.run_page import write_nexmark_page
     from causeway.nexmark.report.table import result_table

@@ -27,7 +27,7 @@ Conf = Annotated[
     list[str] | None,
     typer.Option(
         "--conf",
-        help="A Spark setting, as in spark.driver.memory=8g; may be repeated.",
+        help="A Spark setting, such as spark.driver.memory=8g; may be repeated.",
         metavar="KEY=VALUE",
         show_default=False,
     ),
