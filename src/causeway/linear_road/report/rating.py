@@ -1,4 +1,4 @@
-"""A rating in words and tables: the paper's Tables 7 and 8 with a column more, and how it was come by."""
+"""A rating in words and tables: the paper's Tables 7 and 8 with a column for ours, and the protocol."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _TABLE_8: Final[dict[float, tuple[int | None, int]]] = {
 
 _PAPER: Final = (
     "System X and Aurora: the paper's section 4.3, all 180 minutes in real time on one 3 GHz Pentium with "
-    "2 GB, without travel times; clocks of whole seconds, so that a response may be off by one."
+    "2 GB, without travel times; clocks of whole seconds, so that a response may be off by one second."
 )
 _NONE: Final = "—"
 _SHORT: Final = ("toll", "alert", "balance", "daily", "travel")
@@ -46,7 +46,7 @@ _SHORT: Final = ("toll", "alert", "balance", "daily", "travel")
 
 
 def print_rating(rating: Rating, to: Console) -> None:
-    """All of it: the answer, the tables, and how they came about."""
+    """Print the tables, the protocol and, last, the rating."""
     tables = {
         "Table 7. L-ratings for Linear Road": rating_table(rating),
         "Table 8. Max response times for tolls (s)": response_table(rating),
@@ -120,15 +120,15 @@ def failure_words(rating: Rating) -> list[str]:
 
 
 def rating_words(rating: Rating) -> str:
-    """The answer in a sentence."""
+    """The rating in a sentence."""
     span = _span(rating.protocol)
     if not rating.xways:
-        return f"L-rating 0: not even L = 0.5 is answered right and in time, {span}."
+        return f"L-rating 0: not even L = 0.5 was answered right and in time, {span}."
     sampled = any(trial.judged is not None for trial in rating.trials)
     judged = "every answer in the sample" if sampled else "every answer"
     words = f"L-rating {rating.xways:g}: {judged} complete, right and in time, {span}."
     if rating.is_limited:
-        return f"{words} Nothing failed: it may be more than --max-xways {rating.max_xways:g}."
+        return f"{words} Nothing failed up to L = {rating.max_xways:g}, the largest that was to be tried."
     failed = min(trial.xways for trial in rating.trials if not trial.passed)
     return f"{words} L = {failed:g} failed."
 
@@ -144,15 +144,15 @@ def _pace(protocol: Protocol) -> str:
 
 
 def protocol_words(rating: Rating) -> list[str]:
-    """How the trials were held and on what, in lines; and what the paper's own were."""
+    """The protocol and machine of the trials, and the paper's own, one line each."""
     protocol, machine = rating.protocol, rating.machine
     taken = (
-        f"minutes 0 to {protocol.from_minute} taken at once and without deadline, "
+        f"minutes 0 to {protocol.from_minute} processed at once and without deadline, "
         f"{protocol.from_minute} to {protocol.minutes} delivered"
         if protocol.from_minute
         else f"all {protocol.minutes} minutes delivered"
     )
-    pace = "in real time" if protocol.speed == 1 else f"at {protocol.speed:g} times real time (--speed)"
+    pace = "in real time" if protocol.speed == 1 else f"at {protocol.speed:g} times real time"
     lines = [
         f"Protocol: {taken} {pace}; seed {protocol.seed}; rules {protocol.rules}; {_judged(rating)}.",
         f"{_where(protocol)}: {machine['processor']}, {machine['cores']} cores, "
@@ -178,12 +178,12 @@ def _judged(rating: Rating) -> str:
         return "all answers of all expressways judged"
     least = min(trial.xways for trial in sampled)
     return (
-        f"from L = {least:g} on only the vehicles of {rating.protocol.sample} expressways judged (--sample), "
+        f"from L = {least:g} on only the vehicles of {rating.protocol.sample} expressways judged, "
         "all answers below that"
     )
 
 
 def _spark(versions: dict[str, Any], protocol: Protocol) -> str:
     numbers = ", ".join(f"{name} {version}" for name, version in versions.items())
-    settings = "".join(f" --conf {key}={value}" for key, value in protocol.settings.items())
-    return f"--master {protocol.master}{settings}; {numbers}"
+    settings = "".join(f", {key}={value}" for key, value in protocol.settings.items())
+    return f"master {protocol.master}{settings}; {numbers}"
