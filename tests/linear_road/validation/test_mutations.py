@@ -1,7 +1,12 @@
-"""Right answers with a few spoilt, one of each type: these are caught, and nothing else is."""
+"""Right answers with a few spoilt, one of each type: these are caught, and nothing else is.
+
+Spark takes seconds for a validation, so each mutation has a town of its own and all towns are judged
+together: the same traffic on other expressways, with other vehicles and requests.
+"""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,7 +14,7 @@ from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
-from tests.linear_road.literal_reading import expected_answers
+from tests.linear_road.literal_reading import Tuple, expected_answers
 from tests.linear_road.made_traffic import crowd, report, standing
 from tests.linear_road.random_traffic import InputTuple
 from tests.linear_road.validation.made_workload import (
@@ -21,7 +26,7 @@ from tests.linear_road.validation.made_workload import (
 )
 
 from causeway.linear_road.model.answers import DEADLINES
-from causeway.linear_road.validation import Validation, validate
+from causeway.linear_road.validation import Difference, Validation, judge, validate
 from causeway.linear_road.workload.workload import Workload
 
 Lines = list[str]
@@ -34,6 +39,8 @@ VALUES = {0: (4, 5), 1: (4,), 2: (5,), 3: (4,), 4: (5,)}
 """Where things stand in a line; of VALUES, one off is wrong."""
 
 DRIVERS, WITNESSES = range(1, 10), range(21, 30)
+APART = 10_000
+"""Between the numbers of vehicles and requests of two towns."""
 TOLLS = {(vid, day, 0): 100 * vid + day for vid in DRIVERS for day in range(1, 71)}
 SPEEDS = {
     (day, minute, 0, 0, seg): (seg, 60, 200)
@@ -44,7 +51,10 @@ SPEEDS = {
 
 
 def tuples() -> list[InputTuple]:
-    """Nine vehicles that pay and ask, nine that are warned of two accidents, and who it takes for that."""
+    """The traffic of town 0.
+
+    Nine vehicles pay and ask, nine are warned of two accidents; the others make the tolls and the accidents.
+    """
     made = [*crowd(1, 60), *crowd(2, 60)]
     for vid in DRIVERS:
         made += [report(60 + vid, vid, 50), report(90 + vid, vid, 51), report(120 + vid, vid, 53)]
@@ -56,17 +66,34 @@ def tuples() -> list[InputTuple]:
     return made + [report(130 + vid, vid, 70) for vid in WITNESSES]
 
 
+def of_town(fields: InputTuple, town: int) -> InputTuple:
+    """The same tuple in another town. All ask for the history of expressway 0."""
+    z = Tuple(*fields)
+    z = z._replace(VID=z.VID + APART * town)
+    return z._replace(QID=z.QID + APART * town) if z.Type else z._replace(XWay=town)
+
+
 @dataclass(frozen=True)
 class Town:
-    """A workload and all right answers to it."""
+    """All right answers to the traffic of one town."""
 
-    workload: Workload
+    number: int
     lines: Lines
 
     def of(self, kind: int) -> Lines:
-        """Answers of one type to those who drive through; the crowd's are dull."""
+        """Answers of one type to those who drive through or ask, without the crowd's."""
         mine = {*DRIVERS, *WITNESSES} if kind < 2 else range(1000)
-        return [line for line in self.lines if int(line[0]) == kind and number(line, WHO[kind]) in mine]
+        return [
+            line for line in self.lines if int(line[0]) == kind and number(line, WHO[kind]) % APART in mine
+        ]
+
+
+@dataclass(frozen=True)
+class County:
+    """A workload of several towns."""
+
+    workload: Workload
+    towns: list[Town]
 
 
 def number(line: str, field: int) -> int:
@@ -80,12 +107,25 @@ def changed(line: str, field: int, value: object) -> str:
 
 
 @pytest.fixture(scope="module")
-def town(tmp_path_factory: pytest.TempPathFactory) -> Town:
-    workload = write_workload(tmp_path_factory.mktemp("town"), tuples())
-    write_toll_history(workload, TOLLS)
+def county(tmp_path_factory: pytest.TempPathFactory) -> County:
+    """A town for each mutation, and town 0 where all answers are right."""
+    numbers = range(len(MUTATIONS) + 1)
+    made = [of_town(fields, town) for town in numbers for fields in tuples()]
+    workload = write_workload(tmp_path_factory.mktemp("county"), made)
+    tolls = {
+        (vid + APART * town, day, xway): toll for town in numbers for (vid, day, xway), toll in TOLLS.items()
+    }
+    write_toll_history(workload, tolls)
     columns = list(zip(*(key[:2] + key[3:] + row[:2] for key, row in SPEEDS.items()), strict=True))
     write_segment_history(workload, 0, columns)  # type: ignore[arg-type]
-    return Town(workload, answer_lines(expected_answers(tuples(), TOLLS, SPEEDS)))
+    lines = answer_lines(expected_answers(tuples(), TOLLS, SPEEDS))
+    towns = [Town(town, [renumbered(line, APART * town) for line in lines]) for town in numbers]
+    return County(workload, towns)
+
+
+def renumbered(line: str, by: int) -> str:
+    field = WHO[int(line[0])]
+    return changed(line, field, number(line, field) + by)
 
 
 def wrong_by(amount: int) -> Callable[[Town, int], tuple[dict[str, Lines], Caught]]:
@@ -129,7 +169,10 @@ def early(town: Town, kind: int) -> tuple[dict[str, Lines], Caught]:
 def for_another(town: Town, kind: int) -> tuple[dict[str, Lines], Caught]:
     """The vehicle or request is another, which has no answer at that time."""
     line = town.of(kind)[7]
-    return {line: [changed(line, WHO[kind], 777)]}, {(kind, "missing"): 1, (kind, "extra"): 1}
+    return {line: [changed(line, WHO[kind], APART * town.number + 7777)]}, {
+        (kind, "missing"): 1,
+        (kind, "extra"): 1,
+    }
 
 
 def at_another_time(town: Town, kind: int) -> tuple[dict[str, Lines], Caught]:
@@ -157,33 +200,81 @@ def counts(judged: Validation) -> Caught:
     return {key: count for key, count in found.items() if count}
 
 
-def test_the_right_answers_pass(town: Town, spark: SparkSession, tmp_path: Path) -> None:
-    assert min(len(town.of(kind)) for kind in range(5)) >= 9
-    judged = validate(spark, town.workload, write_answers(tmp_path / "answers.csv", town.lines))
+def town_of(difference: Difference) -> int:
+    """The town of the vehicle or request that the words name."""
+    found = re.search(r"request (\d+)", difference.words) or re.search(r"vehicle (\d+)", difference.words)
+    assert found is not None, difference.words
+    return int(found[1]) // APART
+
+
+def test_the_right_answers_pass(county: County, spark: SparkSession, tmp_path: Path) -> None:
+    assert min(len(county.towns[0].of(kind)) for kind in range(5)) >= 9
+    lines = [line for town in county.towns for line in town.lines]
+    judged = validate(spark, county.workload, write_answers(tmp_path / "answers.csv", lines))
     assert (judged.differences, judged.notes, judged.malformed) == ((), (), 0)
-    assert judged.passed and judged.reports == sum(fields[0] == 0 for fields in tuples())
+    assert judged.passed
+    assert judged.reports == len(county.towns) * sum(fields[0] == 0 for fields in tuples())
     for result in judged.types:
-        assert result.expected == result.answered == sum(int(line[0]) == result.type for line in town.lines)
+        assert result.expected == result.answered == sum(int(line[0]) == result.type for line in lines)
+
+
+@dataclass(frozen=True)
+class Spoilt:
+    """What was done to the answers of a town."""
+
+    replaced: dict[str, Lines]
+    caught: Counter[tuple[int, str]]
+
+
+@pytest.fixture(scope="module")
+def spoilt(county: County) -> dict[str, Spoilt]:
+    """What each mutation does to the town of its own."""
+    found = {}
+    for (name, mutation), town in zip(MUTATIONS.items(), county.towns[1:], strict=True):
+        spoilt = Spoilt({}, Counter())
+        for kind in range(5):
+            lines, caught = mutation(town, kind)
+            spoilt.replaced.update(lines)
+            spoilt.caught.update(caught)
+        found[name] = spoilt
+    return found
+
+
+@pytest.fixture(scope="module")
+def judged(
+    county: County, spoilt: dict[str, Spoilt], spark: SparkSession, tmp_path_factory: pytest.TempPathFactory
+) -> Validation:
+    """The judgement on all towns, with all differences and not only the first ones."""
+    replaced = {line: lines for one in spoilt.values() for line, lines in one.replaced.items()}
+    lines = [new for town in county.towns for line in town.lines for new in replaced.get(line, [line])]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(judge, "_SHOWN", len(lines))
+        return validate(
+            spark, county.workload, write_answers(tmp_path_factory.mktemp("spoilt") / "answers.csv", lines)
+        )
 
 
 @pytest.mark.parametrize("name", MUTATIONS)
 def test_a_spoilt_answer_is_caught_and_no_other(
-    town: Town, spark: SparkSession, tmp_path: Path, name: str
+    judged: Validation, spoilt: dict[str, Spoilt], name: str
 ) -> None:
-    replaced: dict[str, Lines] = {}
-    caught: Counter[tuple[int, str]] = Counter()
-    for kind in range(5):
-        lines, found = MUTATIONS[name](town, kind)
-        replaced |= lines
-        caught.update(found)
-    lines = [new for line in town.lines for new in replaced.get(line, [line])]
-    judged = validate(spark, town.workload, write_answers(tmp_path / "answers.csv", lines))
-    assert counts(judged) == caught
-    assert Counter((d.type, d.kind) for d in judged.differences) == caught
-    assert not judged.passed
+    town = 1 + list(MUTATIONS).index(name)
+    differences = [difference for difference in judged.differences if town_of(difference) == town]
+    assert Counter((d.type, d.kind) for d in differences) == spoilt[name].caught
     # Each is named by its vehicle or request, and its time.
-    told = [d.words for d in judged.differences]
-    for line in replaced:
+    for line in spoilt[name].replaced:
         kind = int(line[0])
         who = f"vehicle {number(line, WHO[kind])} " if kind < 2 else f"request {number(line, WHO[kind])})"
-        assert any(who in words and f"second {number(line, TIME[kind])}" in words for words in told)
+        when = f"second {number(line, TIME[kind])}"
+        assert any(who in d.words and when in d.words for d in differences)
+
+
+def test_spoilt_answers_are_counted(judged: Validation, spoilt: dict[str, Spoilt]) -> None:
+    """In total, since the counts are of all towns; and nothing in the town where all is right."""
+    caught: Counter[tuple[int, str]] = Counter()
+    for one in spoilt.values():
+        caught.update(one.caught)
+    assert counts(judged) == caught
+    assert len(judged.differences) == caught.total()
+    assert 0 not in {town_of(difference) for difference in judged.differences}
+    assert not judged.passed
