@@ -45,7 +45,10 @@ class CommandProcess:
         """What it tells, and Spark's files, are beside `run`, which is the folder that it makes."""
         self._mark = str(uuid.uuid4())
         self._told = run.with_name(f"{run.name}-{self._mark}.txt")
-        arguments = [*command, "--conf", "spark.driver.memory=1g", "--conf", f"spark.local.dir={run}-spark"]
+        # As for the tests' own session: Java's thorough compiler would take longer than it saves.
+        settings = ["spark.driver.memory=1g", "spark.driver.extraJavaOptions=-XX:TieredStopAtLevel=1"]
+        settings.append(f"spark.local.dir={run}-spark")
+        arguments = [*command, *(word for setting in settings for word in ("--conf", setting))]
         with self._told.open("w") as told:
             self.process = subprocess.Popen(
                 [sys.executable, "-c", _PROGRAM, *map(str, arguments)],

