@@ -35,8 +35,7 @@ run: $(VENV)/.installed ## a small Linear Road: traffic, history, all answers on
 
 test: $(VENV)/.installed ## what must hold before a change lands: lint, types, tests
 	$(MAKE) --no-print-directory lint
-	$(BIN)/pytest -n $(WORKERS) --dist loadgroup --no-loadscope-reorder -m 'not slow and not alone'
-	$(BIN)/pytest -m 'alone and not slow'
+	$(BIN)/pytest -n $(WORKERS) --dist loadgroup --no-loadscope-reorder -m 'not slow'
 
 test-slow: $(VENV)/.installed ## the tests that take minutes: whole three-hour workloads
 	$(BIN)/pytest -m slow

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import pytest
 from hypothesis import settings
@@ -14,23 +14,23 @@ from causeway.spark.session import spark_session
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-
 # A first call may compile a kernel or start a job; how long that takes is for benchmarks to say.
 settings.register_profile("causeway", deadline=None)
 settings.load_profile("causeway")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep the tests of a file in one process, and let files that start Spark go first.
+    """Keep the tests of a file in one process, and let the files that take longest go first.
 
     A module's fixtures are then made once. `make test` deals groups of tests to its processes in this order,
     so the short ones, which come last, even out what the processes have to do.
     """
+    ranks: dict[str, int] = {}
     for item in items:
         if not item.get_closest_marker("xdist_group"):
             item.add_marker(pytest.mark.xdist_group(item.nodeid.partition("::")[0]))
-    groups_with_spark = {_group(item) for item in items if _uses_spark(item)}
-    items.sort(key=lambda item: _group(item) not in groups_with_spark)
+        ranks[_group(item)] = min(_rank(item), ranks.get(_group(item), _rank(item)))
+    items.sort(key=lambda item: ranks[_group(item)])
 
 
 def _group(item: pytest.Item) -> str:
@@ -39,18 +39,27 @@ def _group(item: pytest.Item) -> str:
     return str(marker.args[0] if marker.args else marker.kwargs["name"])
 
 
-def _uses_spark(item: pytest.Item) -> bool:
-    return "spark" in getattr(item, "fixturenames", ()) or item.get_closest_marker("starts_spark") is not None
+def _rank(item: pytest.Item) -> int:
+    """0 for a test that starts a Spark of its own, 1 for one on the tests' own Spark, 2 for the others."""
+    if item.get_closest_marker("starts_spark"):
+        return 0
+    return 1 if "spark" in getattr(item, "fixturenames", ()) else 2
+
+
+# Most jobs here are over tables of a few rows, each once: planning and compiling are all the time there is.
+_SETTINGS: Final = {
+    "spark.driver.memory": "2g",
+    # Java's thorough compiler would take longer than it saves, and so would compiling each query.
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.shuffle.partitions": "2",
+}
 
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
-    settings = {
-        "spark.driver.memory": "2g",
-        # Small jobs, each but once: Java's thorough compiler would take longer than it saves.
-        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1",
-    }
-    with spark_session("tests", master="local[2]", settings=settings) as session:
+    with spark_session("tests", master="local[2]", settings=_SETTINGS) as session:
         yield session
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +25,6 @@ from causeway.nexmark.queries import find_query, query_names
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-SETTINGS = {"spark.sql.shuffle.partitions": "2", "spark.sql.adaptive.enabled": "false"}
 FIREHOSES = {
     "modern": Firehose("modern", events=4000, rate=50),
     "paper": Firehose("paper", events=6000, rate=0.1),
@@ -36,16 +34,6 @@ INTERVAL = 10.0
 STARTED = 1_700_000_000.0
 NEVER = 1 << 60
 EVERY = [(model, name) for model in FIREHOSES for name in query_names(model)]
-
-
-@pytest.fixture(scope="module")
-def spark(spark: SparkSession) -> Iterator[SparkSession]:
-    before = {key: spark.conf.get(key) for key in SETTINGS}
-    for key, value in SETTINGS.items():
-        spark.conf.set(key, value)
-    yield spark
-    for key, value in before.items():
-        spark.conf.set(key, value)
 
 
 @pytest.fixture(scope="module", params=["modern", "paper"])
