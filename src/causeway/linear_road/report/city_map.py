@@ -176,7 +176,8 @@ _SCRIPT: Final = """
       traces.push(...accidents(road.accidents, panel, rows, width, (row, first, last) =>
         "accident on expressway " + city.xways[row] + " " + road.direction +
         ", minutes " + first + " to " + last));
-      page["xaxis" + panel] = {...span(true, [0, city.minutes]), anchor: "y" + panel,
+      const isLast = i === city.overview.length - 1;
+      page["xaxis" + panel] = {...span(isLast || !stacked, [0, city.minutes]), anchor: "y" + panel,
                                domain: city.overview.length > 1 && !stacked ? [left, left + 0.47] : [0, 1]};
       page["yaxis" + panel] = {title: i === 0 || stacked ? named("expressway") : undefined,
                                anchor: "x" + panel, domain: [floor, top],
