@@ -255,7 +255,7 @@ def test_debug_shows_sparks_warnings_and_the_traceback(tmp_path: Path) -> None:
     assert "WARN NativeCodeLoader" in ran.stderr
     assert "Traceback" in ran.stderr
     message = " ".join(ran.stderr.rpartition("error: ")[2].split())
-    assert "--conf spark.sql.shuffle.partitions=nonsense" in message
+    assert "spark.sql.shuffle.partitions=nonsense" in message
     assert "The value 'nonsense' in the config" in message
     assert not (tmp_path / "workload").exists()
 

@@ -1,25 +1,10 @@
 from __future__ import annotations
 
-import socket
+import subprocess
+import sys
+from pathlib import Path
 
-import pytest
-
-from causeway.runtime.errors import UserError
 from causeway.spark import session
-
-
-def test_settings_are_read() -> None:
-    given = ["spark.a=1", " spark.b = x=y ", "spark.driver.memory=800m", "spark.a=2"]
-    assert session.parse_settings(given) == {"spark.a": "2", "spark.b": "x=y", "spark.driver.memory": "800m"}
-
-
-@pytest.mark.parametrize(
-    "pair",
-    ["spark.driver.memory", "=8g", "driver.memory=8g", "spark.driver.memory=lots", "spark.executor.memory="],
-)
-def test_what_is_no_setting_is_told(pair: str) -> None:
-    with pytest.raises(UserError, match="--conf"):
-        session.parse_settings([pair])
 
 
 def test_the_users_collector_is_the_only_one() -> None:
@@ -32,35 +17,6 @@ def test_the_users_collector_is_the_only_one() -> None:
         assert chosen[name].endswith("-Dx=1 -XX:+UseG1GC")
 
 
-@pytest.mark.parametrize(
-    "master",
-    ["local", "local[*]", "local[2]", "local[4, 2]", "local-cluster[2,1,1024]", "k8s://https://host:443"],
-)
-def test_masters_of_spark_are_taken(master: str) -> None:
-    session.check_master(master)
-
-
-@pytest.mark.parametrize("master", ["", "nonsense", "local[0]", "local[", "spark://host", "sc://host:15002"])
-def test_other_masters_are_refused(master: str) -> None:
-    with pytest.raises(UserError, match="expected local"):
-        session.check_master(master)
-
-
-def test_a_standalone_master_must_answer() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        port = server.getsockname()[1]
-        session.check_master(f"spark://nowhere.invalid:1,127.0.0.1:{port}")
-    with pytest.raises(UserError, match=f"no Spark master answers at 127.0.0.1:{port}"):
-        session.check_master(f"spark://127.0.0.1:{port}")
-
-
-def test_yarn_needs_its_configuration(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("HADOOP_CONF_DIR", raising=False)
-    monkeypatch.delenv("YARN_CONF_DIR", raising=False)
-    with pytest.raises(UserError, match="HADOOP_CONF_DIR"):
-        session.check_master("yarn")
-
-
 def test_the_user_has_the_last_word() -> None:
     given = {"spark.sql.shuffle.partitions": "7", "spark.driver.defaultJavaOptions": "-Dmine=1"}
     chosen = session._all_settings("local[2]", given, "OFF")
@@ -69,29 +25,79 @@ def test_the_user_has_the_last_word() -> None:
     assert "spark.driver.extraJavaOptions" not in chosen
 
 
+def test_sparks_temporary_files_are_in_a_folder_of_this_process(tmp_path: Path) -> None:
+    assert session._temporary_folder("spark://host:7077", {}) is None
+    assert session._temporary_folder("local[2]", {"spark.local.dir": str(tmp_path)}) is None
+    folder = session._temporary_folder("local[2]", {})
+    assert folder is not None and folder.is_dir()
+    chosen = session._all_settings("local[2]", {}, "OFF", folder)
+    assert chosen["spark.local.dir"] == str(folder)
+    assert f"-Djava.io.tmpdir={folder}" in chosen["spark.driver.defaultJavaOptions"]
+
+
 def test_a_cluster_is_left_with_its_own_memory_and_addresses() -> None:
     chosen = session._all_settings("spark://host:7077", {}, "OFF")
     assert not chosen.keys() & {"spark.driver.memory", "spark.driver.host", "spark.sql.shuffle.partitions"}
 
 
-@pytest.mark.parametrize(
-    ("trace", "told"),
-    [
-        ("[JAVA_GATEWAY_EXITED] Java gateway process exited", "its Java ended at once, for the reason above"),
-        (
-            "An error occurred while calling o1.x.\n: org.apache.spark.SparkException: Aborted\n\tat a.b(C)\n"
-            'Caused by: java.lang.NumberFormatException: For input string: "abc"\n\tat d.e(F)\n\t... 3 more',
-            'NumberFormatException: For input string: "abc"',
-        ),
-        (
-            ": org.apache.spark.SparkException: Job aborted: Traceback (most recent call last):\n"
-            '  File "worker.py", line 1, in main\n    write()\nOSError: [Errno 28] No space left on device\n'
-            "\n\tat org.apache.spark.X\nCaused by: org.apache.spark.PythonException: Y",
-            "OSError: [Errno 28] No space left on device",
-        ),
-        ("plain words\nand more", "RuntimeError: plain words"),
-        ("", "RuntimeError: no message"),
-    ],
-)
-def test_a_stack_trace_is_told_in_a_line(trace: str, told: str) -> None:
-    assert session.explain(RuntimeError(trace)) == told
+_TWO_SESSIONS = """
+import sys
+from pathlib import Path
+from causeway.runtime.errors import UserError
+from causeway.spark.errors import explain
+from causeway.spark.session import spark_session
+
+def fail(batches):
+    print("a worker's words", file=sys.stderr, flush=True)
+    raise ValueError("the worker failed")
+
+def work(spark):
+    spark.range(2).mapInArrow(fail, "id BIGINT").collect()
+
+for number, log in enumerate([Path("first.log"), None, Path("folder/third.log")]):
+    try:
+        with spark_session("test", "local[1]", {"spark.driver.memory": "1g"}, log_file=log) as spark:
+            print(Path(spark.conf.get("spark.local.dir")), flush=True)
+            work(spark)
+    except Exception as failure:
+        print(explain(failure), flush=True)
+"""
+
+
+def test_a_log_file_has_sparks_warnings_and_the_workers_words(tmp_path: Path) -> None:
+    """Each session of a process has its own log; without one nothing is written anywhere."""
+    ran = subprocess.run(
+        [sys.executable, "-c", _TWO_SESSIONS],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stderr == ""
+    local, first, _, second, _, third = ran.stdout.splitlines()
+    assert first == "ValueError: the worker failed; Spark's log is first.log"
+    assert second == "ValueError: the worker failed"
+    assert third == "ValueError: the worker failed; Spark's log is folder/third.log"
+    for log in ("first.log", "folder/third.log"):
+        text = (tmp_path / log).read_text()
+        assert text.count("a worker's words") == 2 - (log != "first.log"), text
+        assert "ERROR TaskSetManager" in text or "WARN TaskSetManager" in text
+    assert not Path(local).exists()
+
+
+def test_java_that_does_not_start_is_reported_with_its_words(tmp_path: Path) -> None:
+    program = (
+        "from causeway.spark.session import spark_session\n"
+        "with spark_session('test', 'local[1]', {'spark.driver.extraJavaOptions': '-XX:+Nonsense'}): pass"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=180, check=False
+    )
+    message = ran.stderr.rpartition("UserError: ")[2]
+    assert message.startswith(
+        "Spark did not start with master local[1], spark.driver.extraJavaOptions=-XX:+Nonsense: "
+        "its Java ended at once"
+    )
+    assert "Unrecognized VM option 'Nonsense'" in message

@@ -9,10 +9,18 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
-from causeway.cli.options import Conf, Master, command_session, output, print_counts, wants_debugging
+from causeway.cli.options import (
+    Conf,
+    Master,
+    command_session,
+    output,
+    parse_settings,
+    print_counts,
+    wants_debugging,
+)
 from causeway.runtime.errors import CheckFailedError
 from causeway.runtime.progress import console
-from causeway.spark.session import check_master, parse_settings
+from causeway.spark.master import check_master
 
 __all__ = ["linear_road"]
 

@@ -15,10 +15,10 @@ from typer.core import TyperGroup
 from causeway import __version__
 from causeway.cli.linear_road import linear_road
 from causeway.cli.nexmark import nexmark
-from causeway.cli.options import output, wants_debugging
+from causeway.cli.options import output, set_debugging, wants_debugging
 from causeway.runtime.errors import CausewayError
 from causeway.runtime.progress import console
-from causeway.spark.session import explain
+from causeway.spark.errors import explain
 
 __all__ = ["app", "main"]
 
@@ -75,15 +75,16 @@ def _debug_first(arguments: Sequence[str]) -> list[str]:
 
 def main() -> None:
     """Run the command line; with `--debug` an error's traceback comes before its message."""
+    set_debugging("--debug" in sys.argv[1:])
     if not wants_debugging():
         # Spark's Python side logs tracebacks of what it raises anyway, and of every Ctrl-C.
         logging.disable()
     try:
         app(_debug_first(sys.argv[1:]))
-    except CausewayError as told:
+    except CausewayError as error:
         _print_traceback_if_debugging()
-        console.print(f"[bold red]{'no' if told.exit_code == 1 else 'error'}:[/] {escape(str(told))}")
-        sys.exit(told.exit_code)
+        console.print(f"[bold red]{'no' if error.exit_code == 1 else 'error'}:[/] {escape(str(error))}")
+        sys.exit(error.exit_code)
     except Exception as unexpected:
         _print_traceback_if_debugging()
         console.print(

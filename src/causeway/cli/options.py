@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import sys
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -11,12 +12,23 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from causeway.spark.session import parse_settings, spark_session
+from causeway.runtime.errors import UserError
+from causeway.spark.session import spark_session
+from causeway.spark.settings import check_settings
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["Conf", "Master", "command_session", "output", "print_counts", "wants_debugging"]
+__all__ = [
+    "Conf",
+    "Master",
+    "command_session",
+    "output",
+    "parse_settings",
+    "print_counts",
+    "set_debugging",
+    "wants_debugging",
+]
 
 output = Console(highlight=False)
 
@@ -35,17 +47,42 @@ Conf = Annotated[
 
 
 def command_session(
-    command: str, master: str, conf: list[str] | None
+    command: str, master: str, conf: list[str] | None, log_file: Path | None = None
 ) -> AbstractContextManager[SparkSession]:
-    """The session of a command, with Spark's warnings where the user debugs."""
+    """The session of a command, with Spark's warnings on the terminal if the user debugs."""
     return spark_session(
-        command, master, parse_settings(conf or []), log_level="WARN" if wants_debugging() else "OFF"
+        command,
+        master,
+        parse_settings(conf or []),
+        log_file=log_file,
+        log_level="WARN" if wants_debugging() else "OFF",
     )
 
 
+def parse_settings(pairs: Sequence[str]) -> dict[str, str]:
+    """Read the `key=value` pairs of --conf; what is no setting of Spark's is the user's mistake."""
+    settings = {}
+    for pair in pairs:
+        key, equals, value = pair.partition("=")
+        if not equals or not key.strip():
+            raise UserError(f"--conf takes key=value, as in spark.driver.memory=8g; got {pair!r}")
+        settings[key.strip()] = value.strip()
+    check_settings(settings)
+    return settings
+
+
+_debugging = False
+
+
+def set_debugging(debugging: bool) -> None:
+    """Say whether `--debug` is among the arguments of the command line."""
+    global _debugging  # noqa: PLW0603
+    _debugging = debugging
+
+
 def wants_debugging() -> bool:
-    """Whether `--debug` was given, anywhere."""
-    return "--debug" in sys.argv
+    """Whether `--debug` is among the arguments of the command line."""
+    return _debugging
 
 
 def print_counts(title: str, counts: dict[str, int]) -> None:

@@ -13,7 +13,7 @@ import numba
 from numba import njit
 from numba.core import config
 
-from causeway.runtime.cache import user_cache
+from causeway.runtime.cache import cache_entry
 
 __all__ = ["inlined", "kernel"]
 
@@ -41,7 +41,7 @@ def _cache_folder(file: Path) -> Path:
     package = Path(__file__).parents[1]
     inside = file.is_relative_to(package)
     part = package / file.relative_to(package).parts[0] if inside else file.parent
-    return user_cache() / "compiled" / _digest(part)
+    return cache_entry(f"compiled/{_digest(part)}")
 
 
 @cache

@@ -1,4 +1,4 @@
-"""What a result was got with: the machine and the versions, for the record of every run."""
+"""The machine and the versions that a result was measured with, for the record of every run."""
 
 from __future__ import annotations
 

@@ -13,25 +13,25 @@ import zlib
 from pathlib import Path
 from typing import Final
 
-from causeway.runtime.cache import user_cache
+from causeway.runtime.cache import cache_entry
+from causeway.spark.internals import HOME_FOLDERS
 
 __all__ = ["ensure_spark_home"]
 
 _PREFIX: Final = "causeway-spark-"
-_LINKED: Final = ("bin", "jars", "sbin")
 
 
 def ensure_spark_home() -> None:
     """Leave SPARK_HOME at a folder of links to the installed package, unless the user has set another."""
     import pyspark
 
-    given = os.environ.get("SPARK_HOME")
-    if given and not Path(given).name.startswith(_PREFIX):
+    present = os.environ.get("SPARK_HOME")
+    if present and not Path(present).name.startswith(_PREFIX):
         return
     package = Path(pyspark.__file__).resolve().parent
-    home = user_cache() / f"{_PREFIX}{pyspark.__version__}-{zlib.crc32(bytes(package)):08x}"
     try:
-        for name in _LINKED:
+        home = cache_entry(f"{_PREFIX}{pyspark.__version__}-{zlib.crc32(bytes(package)):08x}")
+        for name in HOME_FOLDERS:
             _link(home / name, package / name)
     except OSError:
         # No links in this file system: Spark's own home does the same, and takes longer.
@@ -43,8 +43,7 @@ def ensure_spark_home() -> None:
 def _link(link: Path, target: Path) -> None:
     if link.is_symlink() and link.readlink() == target:
         return
-    link.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=link.parent) as aside:
-        fresh = Path(aside) / link.name
+    with tempfile.TemporaryDirectory(dir=link.parent) as folder:
+        fresh = Path(folder) / link.name
         fresh.symlink_to(target)
         fresh.replace(link)

@@ -9,9 +9,10 @@ import shutil
 import subprocess
 import tempfile
 import zlib
+from contextlib import suppress
 from pathlib import Path
 
-from causeway.runtime.cache import user_cache
+from causeway.runtime.cache import cache_entry
 from causeway.runtime.errors import UserError
 
 __all__ = ["OLDEST_JAVA", "ensure_java"]
@@ -59,6 +60,9 @@ def ensure_java() -> str:
     home = java.parent.parent
     if not home.name.startswith(_HOME_PREFIX):
         home = _home_for(java, version)
+    else:
+        with suppress(OSError):
+            os.utime(home)
     os.environ["JAVA_HOME"] = str(home)
     return str(home)
 
@@ -78,11 +82,11 @@ def _major_version(java: Path) -> int:
     if not java.is_file():
         return 0
     try:
-        told = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=30, check=False)
+        answer = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=30, check=False)
     except (OSError, ValueError, subprocess.TimeoutExpired):
         return 0
-    found = re.search(r'version "(\d+)(?:\.(\d+))?', told.stderr + told.stdout)
-    if told.returncode != 0 or not found:
+    found = re.search(r'version "(\d+)(?:\.(\d+))?', answer.stderr + answer.stdout)
+    if answer.returncode != 0 or not found:
         return 0
     first, second = int(found[1]), int(found[2] or 0)
     return second if first == 1 else first  # Java 8 calls itself 1.8
@@ -105,7 +109,7 @@ def _no_java(why: str) -> UserError:
 
 def _home_for(java: Path, version: int) -> Path:
     """A folder that looks like a Java home and calls `java`; made once per user, Java and version."""
-    home = user_cache() / f"{_HOME_PREFIX}{version}-{zlib.crc32(bytes(java)):08x}"
+    home = cache_entry(f"{_HOME_PREFIX}{version}-{zlib.crc32(bytes(java)):08x}")
     launcher = home / "bin" / "java"
     dropped = [_INCUBATOR_MODULE, _GONE_IN_25] if version >= 25 else [_INCUBATOR_MODULE]
     text = _LAUNCHER.format(dropped="|".join(dropped), java=shlex.quote(str(java)))

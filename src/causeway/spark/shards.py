@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from causeway.spark.internals import task_of_key
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
@@ -17,10 +19,8 @@ def shard_keys(spark: SparkSession, shards: int) -> list[int]:
     """A number for each shard, such that Spark gives every one a task of its own."""
     if shards not in _known:
         rows = spark.sql(
-            "SELECT min(id) AS key FROM range(0, {many}) "
-            "GROUP BY pmod(hash(CAST(id AS INT)), {shards}) ORDER BY key",
-            many=64 * shards + 64,
-            shards=shards,
+            f"SELECT min(id) AS key FROM range(0, {64 * shards + 64}) "
+            f"GROUP BY {task_of_key('id', shards)} ORDER BY key"
         ).collect()
         _known[shards] = [int(row.key) for row in rows]
     return list(_known[shards])

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from causeway.linear_road.model.answers import ANSWER_COLUMNS, LINE_FIELDS
 from causeway.linear_road.workload.stream_frame import literal_path
 from causeway.runtime.errors import UserError
-from causeway.spark.session import explain
+from causeway.spark.errors import explain
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -1,0 +1,28 @@
+"""Errors of Spark in the user's words: the innermost cause of a stack trace of Java, Spark and Python."""
+
+from __future__ import annotations
+
+import re
+
+__all__ = ["explain"]
+
+_PYTHON_ERROR = re.compile(r"^([A-Za-z_][\w.]*): (.*)", re.MULTILINE)
+_JAVA_ERROR = re.compile(r"^(?:Caused by: |: )([\w.$]+): (.*)", re.MULTILINE)
+
+
+def explain(failure: BaseException) -> str:
+    """What went wrong, in a line, with the notes of the exception: where Spark's log is, for instance."""
+    notes = getattr(failure, "__notes__", [])
+    return "; ".join([_innermost_cause(failure), *notes])
+
+
+def _innermost_cause(failure: BaseException) -> str:
+    trace = f"{failure}\n{getattr(failure, '_stackTrace', '')}".strip()
+    if "JAVA_GATEWAY_EXITED" in trace:
+        return "its Java ended at once"
+    _, in_python, traceback = trace.rpartition("Traceback (most recent call last):")
+    found = _PYTHON_ERROR.findall(traceback)[:1] if in_python else _JAVA_ERROR.findall(trace)[-1:]
+    if found:
+        name, message = found[0]
+        return f"{name.rpartition('.')[2]}: {message}"
+    return f"{type(failure).__name__}: {trace.splitlines()[0] if trace else 'no message'}"

@@ -1,0 +1,89 @@
+"""Everything that leans on an internal of Spark, which a new version may change without notice.
+
+Each item has a self-test in `tests/spark/test_internals.py` that says what changed.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from pyspark import SparkConf
+
+__all__ = [
+    "CHECKPOINT_FILE_MANAGER",
+    "HEAP_STATE_STORE",
+    "HOME_FOLDERS",
+    "ROCKSDB_STATE_STORE",
+    "committed_batch",
+    "committed_offsets",
+    "launch_java",
+    "planned_offsets",
+    "task_of_key",
+]
+
+CHECKPOINT_FILE_MANAGER: Final = (
+    "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
+)
+"""Writes checkpoints by plain file operations."""
+
+ROCKSDB_STATE_STORE: Final = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+"""State in RocksDB, the only store that `transformWithState` works with."""
+
+HEAP_STATE_STORE: Final = "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider"
+"""State in Java's memory."""
+
+HOME_FOLDERS: Final = ("bin", "jars", "sbin")
+"""What Spark needs of its home. It also takes Python modules from `python/lib/pyspark.zip`, if present."""
+
+_LOG_VERSION: Final = "v1"
+_NO_OFFSET: Final = "-"
+
+
+def committed_batch(checkpoint: Path) -> int | None:
+    """The newest batch that a query has finished; `None` before the first.
+
+    Spark writes `CHECKPOINT/commits/N` after batch N.
+    """
+    names = [path.name for path in (checkpoint / "commits").glob("[0-9]*")]
+    return max((int(name) for name in names if name.isdigit()), default=None)
+
+
+def planned_offsets(checkpoint: Path, batch: int) -> list[dict[str, Any] | None]:
+    """Where each of a query's sources is when `batch` is done: a data source's own JSON, `None` before any.
+
+    Spark writes `CHECKPOINT/offsets/N` before batch N: a version, the batch's settings, a line a source.
+    """
+    path = checkpoint / "offsets" / str(batch)
+    version, _, *offsets = path.read_text().splitlines()
+    if version != _LOG_VERSION:
+        raise RuntimeError(f"{path} has version {version}; only Spark's {_LOG_VERSION} is known here")
+    return [None if offset == _NO_OFFSET else json.loads(offset) for offset in offsets]
+
+
+def committed_offsets(checkpoint: Path) -> list[dict[str, Any] | None]:
+    """Where each of a query's sources is after its newest finished batch; empty before the first."""
+    batch = committed_batch(checkpoint)
+    return [] if batch is None else planned_offsets(checkpoint, batch)
+
+
+def task_of_key(column: str, tasks: int) -> str:
+    """SQL for the number of the task, of `tasks`, that Spark's shuffle gives a key of type INT."""
+    return f"pmod(hash(CAST({column} AS INT)), {tasks})"
+
+
+def launch_java(conf: SparkConf, error_output: int) -> bool:
+    """Start the Java of this process with an error output of its own; whether it was not running yet.
+
+    All sessions of a process share one Java. `error_output` is a file descriptor.
+    """
+    from pyspark import SparkContext
+    from pyspark.java_gateway import launch_gateway
+
+    if SparkContext._gateway is not None:
+        return False
+    gateway = launch_gateway(conf, {"stderr": error_output})  # type: ignore[no-untyped-call]
+    SparkContext._ensure_initialized(gateway=gateway)
+    return True

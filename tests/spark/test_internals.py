@@ -1,0 +1,91 @@
+"""Self-tests of what leans on Spark's internals: a failure here says what a new Spark changed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyspark
+import pytest
+from pyspark import SparkContext
+
+from causeway.spark import internals
+from causeway.spark.internals import committed_batch, committed_offsets, planned_offsets
+from causeway.spark.shards import shard_keys
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+def _run_over(spark: SparkSession, sources: list[Path], checkpoint: Path) -> None:
+    frames = [spark.readStream.text(str(source)) for source in sources]
+    query = (
+        frames[0]
+        .unionAll(frames[1])
+        .writeStream.format("noop")
+        .option("checkpointLocation", str(checkpoint))
+        .trigger(availableNow=True)
+        .start()
+    )
+    query.awaitTermination()
+
+
+def test_checkpoint_log(spark: SparkSession, tmp_path: Path) -> None:
+    checkpoint, sources = tmp_path / "checkpoint", [tmp_path / "first", tmp_path / "second"]
+    for source in sources:
+        source.mkdir()
+    assert committed_batch(checkpoint) is None
+    assert committed_offsets(checkpoint) == []
+    for number in range(2):
+        (sources[0] / f"{number}.txt").write_text("a line\n")
+        _run_over(spark, sources, checkpoint)
+    (sources[1] / "0.txt").write_text("a line\n")
+    _run_over(spark, sources, checkpoint)
+    changed = "Spark changed the layout of CHECKPOINT/offsets or /commits; see spark/internals.py"
+    assert committed_batch(checkpoint) == 2, changed
+    assert planned_offsets(checkpoint, 0) == [{"logOffset": 0}, None], changed
+    assert planned_offsets(checkpoint, 1) == [{"logOffset": 1}, None], changed
+    assert committed_offsets(checkpoint) == [{"logOffset": 1}, {"logOffset": 0}], changed
+
+
+def test_a_log_of_another_version_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "offsets").mkdir()
+    (tmp_path / "offsets" / "0").write_text("v9\n{}\n{}\n")
+    with pytest.raises(RuntimeError, match="version v9"):
+        planned_offsets(tmp_path, 0)
+
+
+@pytest.mark.parametrize(
+    "name", [internals.CHECKPOINT_FILE_MANAGER, internals.ROCKSDB_STATE_STORE, internals.HEAP_STATE_STORE]
+)
+def test_class_names(spark: SparkSession, name: str) -> None:
+    jvm = spark.sparkContext._jvm
+    assert jvm is not None
+    jvm.java.lang.Class.forName(name)  # raises if Spark renamed it
+
+
+@pytest.mark.parametrize("shards", [1, 2, 3, 8])
+def test_task_of_a_key(spark: SparkSession, shards: int) -> None:
+    """Spark's shuffle puts keys where `task_of_key` says: each shard has a task of its own."""
+    keys = shard_keys(spark, shards)
+    frame = spark.createDataFrame([(key,) for key in keys], "key INT").repartition(shards, "key")
+    rows = frame.selectExpr(
+        "key", "spark_partition_id() AS task", f"{internals.task_of_key('key', shards)} AS computed"
+    ).collect()
+    assert len({row.task for row in rows}) == shards, "Spark's shuffle hashes keys in another way"
+    assert all(row.task == row.computed for row in rows)
+
+
+def test_home_layout() -> None:
+    package = Path(pyspark.__file__).parent
+    for folder in internals.HOME_FOLDERS:
+        assert (package / folder).is_dir(), f"Spark's home has no {folder} any more"
+    assert (package / "bin" / "spark-submit").is_file()
+    assert list((package / "jars").glob("spark-core_*.jar"))
+
+
+def test_one_java_for_a_process(spark: SparkSession) -> None:
+    """`launch_java` relies on these two: the gateway is kept in the class, and a given one is taken."""
+    assert SparkContext._gateway is not None
+    assert callable(SparkContext._ensure_initialized)
+    assert internals.launch_java(spark.sparkContext.getConf(), 2) is False
