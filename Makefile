@@ -4,6 +4,11 @@ PYTHON ?= $(shell for python in python3 python3.11 python3.12 python3.13; do \
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 DEMO   ?= demo
+DEMO_MARKER := .made-by-make-run
+# Removes the demo if `make run` made it. Otherwise says so, unless the folder is empty, and does what $(1) says.
+remove_demo = if [ -e '$(DEMO)/$(DEMO_MARKER)' ]; then rm -rf '$(DEMO)'; \
+	elif [ -n "$$(ls -A '$(DEMO)' 2>/dev/null)" ]; then \
+	echo "$(DEMO) was not made by \`make run\` and is left as it is; remove it, or name another: make run DEMO=FOLDER"; $(1); fi
 # Test processes side by side, each with a Spark of its own that takes up to 3 GB.
 WORKERS ?= 2
 
@@ -27,7 +32,8 @@ $(VENV)/.installed: pyproject.toml
 install: $(VENV)/.installed ## make the environment in .venv, with a Java where there is none
 
 run: $(VENV)/.installed ## a small Linear Road: traffic, history, all answers on Spark, validated
-	rm -rf $(DEMO)
+	@$(call remove_demo,exit 2)
+	@mkdir -p '$(DEMO)' && touch '$(DEMO)/$(DEMO_MARKER)'
 	$(BIN)/causeway linear-road generate --out $(DEMO)/workload --xways 0.5 --minutes 60
 	$(BIN)/causeway linear-road history $(DEMO)/workload
 	$(BIN)/causeway linear-road run $(DEMO)/workload --out $(DEMO)/run --from-minute 56 --speed 4
@@ -53,5 +59,6 @@ bench: $(VENV)/.installed ## our figures beside the floor (minutes for each; aft
 	@for script in benchmarks/*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
 
 clean: ## remove the environment, the demo and caches
-	rm -rf $(VENV) $(DEMO) .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	@$(call remove_demo,true)
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -97,7 +97,7 @@ def test_the_fall_back_of_a_killed_process_is_removed_by_the_next(home: Path, te
     not_ours = temporary / "causeway-cache-notes"
     not_ours.mkdir()
     assert abandoned.is_dir()
-    process_folder._remove_abandoned(temporary, "cache")
+    process_folder._remove_abandoned(temporary, "causeway-cache-")
     assert sorted(temporary.iterdir()) == sorted([in_use, not_ours])
     alive.communicate()
 

@@ -17,7 +17,7 @@ from causeway.cli.linear_road import linear_road
 from causeway.cli.nexmark import nexmark
 from causeway.cli.options import output, set_debugging, wants_debugging
 from causeway.runtime.errors import CausewayError
-from causeway.runtime.progress import console
+from causeway.runtime.progress import console, show_progress
 from causeway.spark.errors import explain
 
 __all__ = ["app", "main"]
@@ -76,6 +76,7 @@ def _debug_first(arguments: Sequence[str]) -> list[str]:
 def main() -> None:
     """Run the command line; with `--debug` an error's traceback comes before its message."""
     set_debugging("--debug" in sys.argv[1:])
+    show_progress()
     if not wants_debugging():
         # Spark's Python side logs tracebacks of what it raises anyway, and of every Ctrl-C.
         logging.disable()

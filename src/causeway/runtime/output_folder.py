@@ -1,30 +1,101 @@
-"""What commands leave: folders that were new or empty, files that appear whole, facts to read again."""
+"""What commands leave: folders that were new or empty, files that appear whole, facts to read again.
+
+A folder that may have to be removed again has a marker while it is unfinished. A folder without the marker is
+the user's, and never removed.
+"""
 
 from __future__ import annotations
 
 import json
 import os
+import shutil
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from causeway.runtime.errors import UserError
 from causeway.runtime.lock import LOCK_FILE
 
-__all__ = ["load_facts", "prepare_folder", "refuse_used_folder", "write_json"]
+__all__ = [
+    "UNFINISHED",
+    "begin_folder",
+    "finish_folder",
+    "is_replaceable",
+    "load_facts",
+    "prepare_folder",
+    "refuse_used_folder",
+    "remove_unfinished",
+    "scratch_folder",
+    "write_json",
+]
+
+UNFINISHED: Final = ".made-by-causeway-unfinished"
+"""Name of the marker in a folder that is not finished."""
+_MARKER_TEXT: Final = "Causeway made this folder and has not finished it. It may be removed.\n"
+
+
+def is_replaceable(folder: Path) -> bool:
+    """Whether `folder` may be begun anew: it is missing, empty, or was begun here and not finished."""
+    if folder.is_symlink() or not folder.is_dir():
+        return not folder.is_symlink() and not folder.exists()
+    return (folder / UNFINISHED).is_file() or all(entry.name == LOCK_FILE for entry in folder.iterdir())
+
+
+def begin_folder(folder: Path) -> None:
+    """Make `folder`, empty but for the marker; replaces one that was not finished, refuses any other."""
+    if not is_replaceable(folder):
+        raise UserError(f"{folder} is in the way: it was not made by this command. Move or remove it.")
+    remove_unfinished(folder)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / UNFINISHED).write_text(_MARKER_TEXT)
+    except OSError as refused:
+        raise UserError(f"{folder} cannot be made: {refused.strerror}") from refused
+
+
+def finish_folder(folder: Path) -> None:
+    """Take the marker away: from now on the folder is the user's, and stays."""
+    (folder / UNFINISHED).unlink(missing_ok=True)
+
+
+def remove_unfinished(folder: Path) -> None:
+    """Remove `folder` if it has the marker; leave any other as it is.
+
+    The marker goes last, so that a removal that was broken off can be done again.
+    """
+    if folder.is_symlink() or not (folder / UNFINISHED).is_file():
+        return
+    for entry in folder.iterdir():
+        if entry.is_dir() and not entry.is_symlink():
+            shutil.rmtree(entry, ignore_errors=True)
+        elif entry.name != UNFINISHED:
+            with suppress(OSError):
+                entry.unlink()
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def scratch_folder(folder: Path) -> Iterator[Path]:
+    """A folder for the block only; what a process that was killed left in it goes first."""
+    begin_folder(folder)
+    try:
+        yield folder
+    finally:
+        remove_unfinished(folder)
 
 
 def refuse_used_folder(folder: Path, replaces: Sequence[str] = ()) -> None:
-    """Tell the user if `folder` cannot take fresh output: it is a file, or has more in it than `replaces`."""
+    """Raise a UserError if `folder` is a file or has more in it than `replaces`."""
     if folder.exists() and not folder.is_dir():
         raise UserError(f"{folder} is a file; give a folder")
     if folder.is_dir():
         # Who writes to a folder locks it first.
-        there = sorted(entry.name for entry in folder.iterdir() if entry.name not in (*replaces, LOCK_FILE))
-        if there:
+        others = sorted(entry.name for entry in folder.iterdir() if entry.name not in (*replaces, LOCK_FILE))
+        if others:
             raise UserError(
-                f"{folder} is not empty (it has {there[0]}); give a new folder, or remove it first"
+                f"{folder} is not empty (it has {others[0]}); give a new folder, or remove it first"
             )
 
 
@@ -43,12 +114,16 @@ def prepare_folder(folder: Path, replaces: Sequence[str] = ()) -> None:
 def write_json(path: Path, facts: dict[str, Any]) -> None:
     """Write JSON that appears whole, by rename."""
     with tempfile.NamedTemporaryFile("w", dir=path.parent, prefix=f".{path.name}-", delete=False) as fresh:
-        json.dump(facts, fresh, indent=2)
-        fresh.write("\n")
-        fresh.flush()
-        os.fsync(fresh.fileno())
-    Path(fresh.name).chmod(0o644)
-    Path(fresh.name).replace(path)
+        try:
+            json.dump(facts, fresh, indent=2)
+            fresh.write("\n")
+            fresh.flush()
+            os.fsync(fresh.fileno())
+            Path(fresh.name).chmod(0o644)
+            Path(fresh.name).replace(path)
+        except BaseException:
+            Path(fresh.name).unlink(missing_ok=True)
+            raise
 
 
 def load_facts(path: Path, layout: int, *, absent: str, without: str) -> dict[str, Any]:

@@ -6,49 +6,77 @@ import atexit
 import os
 import shutil
 import tempfile
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Final
 
 from causeway.runtime.errors import UserError
 from causeway.runtime.lock import LOCK_FILE, FolderLock
 
-__all__ = ["process_folder"]
+__all__ = ["process_folder", "temporary_folder"]
 
-_PREFIX: Final = "causeway"
-_folders: dict[tuple[str, Path, int], tuple[Path, FolderLock]] = {}
+_folders: dict[tuple[str, Path, int], Path] = {}
 
 
 def process_folder(kind: str) -> Path:
-    """A temporary folder of that kind that belongs to this process; the same at each call.
+    """A temporary folder of that kind for the whole process; the same at each call.
 
-    It is private to the user and removed when the process ends. Folders whose process was killed are removed
-    here; those of other users and of processes at work are left.
+    It is in the system's folder for temporary files, private to the user, and removed when the process ends.
     """
     parent = Path(tempfile.gettempdir())
     key = kind, parent, os.getpid()
     if key not in _folders:
-        _remove_abandoned(parent, kind)
-        folder = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}-{kind}-{os.getpid()}-", dir=parent))
-        lock = FolderLock(folder, f"temporary files of process {os.getpid()}")
-        lock.acquire()
-        _folders[key] = folder, lock
+        folder, lock = _make(parent, f"causeway-{kind}-")
+        _folders[key] = folder
         atexit.register(_remove_own, folder, lock, os.getpid())
-    return _folders[key][0]
+    return _folders[key]
+
+
+@contextmanager
+def temporary_folder(parent: Path, prefix: str) -> Iterator[Path]:
+    """A folder in `parent`, private to the user, for the length of a block; each process has its own."""
+    folder, lock = _make(parent, prefix)
+    try:
+        yield folder
+    finally:
+        _remove_own(folder, lock, os.getpid())
+
+
+def _make(parent: Path, prefix: str) -> tuple[Path, FolderLock]:
+    _remove_abandoned(parent, prefix)
+    folder = Path(tempfile.mkdtemp(prefix=f"{prefix}{os.getpid()}-", dir=parent))
+    lock = FolderLock(folder, f"temporary files of process {os.getpid()}")
+    lock.acquire()
+    return folder, lock
 
 
 def _remove_own(folder: Path, lock: FolderLock, owner: int) -> None:
     # A forked process runs the same exit functions.
     if os.getpid() == owner:
-        shutil.rmtree(folder, ignore_errors=True)
+        _remove(folder)
         lock.release()
+        shutil.rmtree(folder, ignore_errors=True)
 
 
-def _remove_abandoned(parent: Path, kind: str) -> None:
-    for folder in parent.glob(f"{_PREFIX}-{kind}-*"):
+def _remove_abandoned(parent: Path, prefix: str) -> None:
+    """Remove the folders of processes that were killed; those of other users and of living ones stay.
+
+    Only what was made here has a lock file. Between its making and its locking a folder has none, and stays.
+    """
+    for folder in parent.glob(f"{prefix}[0-9]*-*"):
         with suppress(OSError, UserError):
-            # Between its making and its locking a folder is empty: that one is left, too.
             ours = folder.lstat().st_uid == os.getuid() and not folder.is_symlink()
             if ours and (folder / LOCK_FILE).is_file():
                 with FolderLock(folder, "removing temporary files of a process that was killed"):
-                    shutil.rmtree(folder, ignore_errors=True)
+                    _remove(folder)
+                shutil.rmtree(folder, ignore_errors=True)
+
+
+def _remove(folder: Path) -> None:
+    """Remove all but the lock file, without which nobody would know whose the rest is."""
+    for entry in folder.iterdir():
+        if entry.is_dir() and not entry.is_symlink():
+            shutil.rmtree(entry, ignore_errors=True)
+        elif entry.name != LOCK_FILE:
+            with suppress(OSError):
+                entry.unlink()

@@ -18,6 +18,7 @@ from causeway.linear_road.history.past_traffic import segment_history, toll_hist
 from causeway.linear_road.model.tuples import INPUT_COLUMNS, INPUT_SCHEMA
 from causeway.linear_road.workload.workload import Workload
 from causeway.runtime.errors import UserError
+from causeway.runtime.output_folder import begin_folder
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -259,8 +260,8 @@ def test_earlier_history_stays_until_the_new_one_is_complete(
 ) -> None:
     # A generated workload has an expressway's history whether or not somebody drove there.
     workload = make_workload([(0, 1, 0, 0), (0, 2, 0, 0)], expressways=0.5, source="generated")
-    left_by_a_kill = workload.folder / ".history-new" / "toll_history"
-    left_by_a_kill.mkdir(parents=True)
+    begin_folder(workload.folder / ".history-new")
+    (workload.folder / ".history-new" / "history").mkdir()
     assert generate_history(spark, workload, days=1).segment_history == 144_000
     assert set(read(expressway_files(workload.history / "segment_history", 0)).Dir) == {0}
     before = contents(workload.history)
@@ -272,7 +273,7 @@ def test_earlier_history_stays_until_the_new_one_is_complete(
 
     # A kill between the two renames left no history but the one put aside.
     put_aside = workload.folder / ".history-old"
-    put_aside.mkdir()
+    begin_folder(put_aside)
     workload.history.rename(put_aside / "history")
     with monkeypatch.context() as patched, pytest.raises(UserError, match="No space left"):
         patched.setattr(history, "write_json", full_disk)
@@ -281,12 +282,22 @@ def test_earlier_history_stays_until_the_new_one_is_complete(
     assert not put_aside.exists()
 
     # A kill after them left both; the one in place is the newer.
-    (put_aside / "history").mkdir(parents=True)
+    begin_folder(put_aside)
+    (put_aside / "history").mkdir()
     generate_history(spark, workload, seed=2, days=1)
     after = contents(workload.history)
     assert json.loads(after["history.json"])["seed"] == 2
     assert after != before
     assert sorted(entry.name for entry in workload.folder.iterdir()) == ["history", "stream", "workload.json"]
+
+
+def test_a_history_that_somebody_else_made_is_left(make_workload: Callable[..., Workload]) -> None:
+    workload = make_workload([(0, 1, 0, 0)])
+    workload.history.mkdir()
+    (workload.history / "TollHistory.csv").write_text("1,1,0,5\n")
+    with pytest.raises(UserError, match="history is in the way"):
+        generate_history(None, workload, days=1)  # type: ignore[arg-type]
+    assert (workload.history / "TollHistory.csv").exists()
 
 
 def test_stream_without_reports_is_told(spark: SparkSession, make_workload: Callable[..., Workload]) -> None:

@@ -25,6 +25,7 @@ from causeway.linear_road.history.prepared import PreparedHistory
 from causeway.linear_road.model.tuples import INPUT_SCHEMA
 from causeway.linear_road.workload.workload import Workload
 from causeway.runtime.errors import UserError
+from causeway.runtime.output_folder import begin_folder
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -249,11 +250,9 @@ def test_what_a_killed_run_left_is_not_in_the_way(
     workload = make_workload()
     write_history(workload, {(1, 1, 0): 100}, {}, "csv")
     left = workload.history / ".prepared-new" / "arrays"
-    left.mkdir(parents=True)
+    begin_folder(left.parent)
+    left.mkdir()
     (left / "xway-00055-tolls.npy").write_bytes(b"half of it")
-    # Nor is it taken for a prepared history without its facts, which come last.
-    (prepared_folder(workload)).mkdir()
-    (prepared_folder(workload) / "xway-00055-tolls.npy").write_bytes(b"half of it")
     assert ensure_prepared(spark, workload).daily_expenditures([1], [1], [0]).tolist() == [100]
     assert sorted(contents(prepared_folder(workload))) == [
         "prepared.json",
@@ -261,6 +260,16 @@ def test_what_a_killed_run_left_is_not_in_the_way(
         "xway-00000-vehicles.npy",
     ]
     assert not left.parent.exists()
+
+
+def test_a_folder_that_is_no_prepared_history_is_left(make_workload: Callable[..., Workload]) -> None:
+    workload = make_workload()
+    write_history(workload, {(1, 1, 0): 100}, {}, "csv")
+    prepared_folder(workload).mkdir()
+    (prepared_folder(workload) / "notes.txt").touch()
+    with pytest.raises(UserError, match="prepared is in the way"):
+        prepare(None, workload)  # type: ignore[arg-type]
+    assert (prepared_folder(workload) / "notes.txt").exists()
 
 
 @pytest.mark.parametrize(
@@ -304,7 +313,7 @@ def test_a_place_that_cannot_be_written_to_is_told(
     workload = make_workload()
     write_history(workload, {(1, 1, 0): 100}, {}, "parquet")
     (workload.history / ".prepared-new").write_text("in the way")
-    with pytest.raises(UserError, match=r"the history cannot be prepared: .*Not a directory"):
+    with pytest.raises(UserError, match=r"\.prepared-new is in the way"):
         prepare(spark, workload)
 
 

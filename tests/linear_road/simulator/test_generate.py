@@ -18,6 +18,7 @@ from causeway.linear_road.simulator.generate import generate
 from causeway.linear_road.simulator.recording import Direction, Recording
 from causeway.linear_road.workload.workload import Workload
 from causeway.runtime.errors import UserError
+from causeway.runtime.output_folder import begin_folder
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -151,8 +152,20 @@ def test_a_broken_off_generation_leaves_no_workload_and_can_be_repeated(
         generate(spark, out, minutes=1)
     assert list(out.iterdir()) == []
     # As a kill would leave it: both folders half full, no workload.json.
-    (out / ".simulation").mkdir()
-    (out / "stream").mkdir()
+    begin_folder(out / ".simulation")
+    begin_folder(out / "stream")
     (out / "stream" / "part-00007.parquet").write_bytes(b"half")
     workload = generate(spark, out, minutes=1)
     assert [path.name for path in workload.parts] == ["part-00000.parquet"]
+    assert [path.name for path in (out / "stream").iterdir()] == ["part-00000.parquet"]
+
+
+@pytest.mark.parametrize("name", ["stream", ".simulation"])
+def test_a_folder_that_generate_did_not_make_is_left(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).mkdir()
+    (tmp_path / name / "thesis.txt").touch()
+    with pytest.raises(UserError, match=f"is not empty \\(it has {name}\\)"):
+        stages.check_output(tmp_path)
+    with pytest.raises(UserError, match=f"is not empty \\(it has {name}\\)"):
+        generate(None, tmp_path, minutes=1)  # type: ignore[arg-type]
+    assert (tmp_path / name / "thesis.txt").exists()

@@ -17,6 +17,7 @@ from causeway.nexmark.generator.generate import check, generate
 from causeway.nexmark.generator.goods import categories
 from causeway.nexmark.generator.scale import scaled_firehose
 from causeway.runtime.errors import UserError
+from causeway.runtime.output_folder import UNFINISHED, begin_folder
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -126,11 +127,21 @@ def test_a_failure_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 
 def test_what_a_killed_run_left_is_no_hindrance(tmp_path: Path) -> None:
-    (tmp_path / ".set.unfinished" / "bid").mkdir(parents=True)
+    begin_folder(tmp_path / ".set.unfinished")
+    (tmp_path / ".set.unfinished" / "bid").mkdir()
     (tmp_path / ".set.unfinished" / "bid" / "000077.parquet").touch()
     made = write_dataset(MODERN, tmp_path / "set")
     assert not (made.folder / "bid" / "000077.parquet").exists()
     assert [entry.name for entry in tmp_path.iterdir()] == ["set"]
+    assert UNFINISHED not in [entry.name for entry in made.folder.iterdir()]
+
+
+def test_a_folder_that_somebody_else_made_is_left(tmp_path: Path) -> None:
+    (tmp_path / ".set.unfinished").mkdir()
+    (tmp_path / ".set.unfinished" / "thesis.txt").touch()
+    with pytest.raises(UserError, match="is in the way"):
+        write_dataset(MODERN, tmp_path / "set")
+    assert (tmp_path / ".set.unfinished" / "thesis.txt").exists()
 
 
 def test_a_used_folder_is_refused(paper: Dataset, tmp_path: Path) -> None:
@@ -138,16 +149,16 @@ def test_a_used_folder_is_refused(paper: Dataset, tmp_path: Path) -> None:
         write_dataset(MODERN, paper.folder)
     with pytest.raises(UserError, match="not empty"):
         check(paper.folder)
-    with pytest.raises(UserError, match="--rate takes"):
+    with pytest.raises(UserError, match="the rate is"):
         check(tmp_path / "new", rate=-1)
-    with pytest.raises(UserError, match="--rate takes"):
+    with pytest.raises(UserError, match="the rate is"):
         check(tmp_path / "new", model="paper", rate=float("nan"))
     (tmp_path / "file").touch()
     with pytest.raises(UserError, match="is a file"):
         write_dataset(MODERN, tmp_path / "file")
     with pytest.raises(UserError, match="cannot be made"):
         write_dataset(MODERN, tmp_path / "file" / "below")
-    with pytest.raises(UserError, match="--format takes parquet, json, xml"):
+    with pytest.raises(UserError, match="the format is one of parquet, json, xml"):
         write_dataset(MODERN, tmp_path / "new", file_format="csv")  # type: ignore[arg-type]
     with pytest.raises(UserError, match="a slice has"):
         write_dataset(MODERN, tmp_path / "new", slice_events=0)

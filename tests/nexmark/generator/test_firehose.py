@@ -104,16 +104,16 @@ def test_a_range_outside_is_a_mistake(first: int, last: int) -> None:
 @pytest.mark.parametrize(
     ("settings_", "told"),
     [
-        ({"model": "ancient"}, "--model takes paper or modern"),
-        ({"events": 0}, "--events takes"),
-        ({"rate": 0.0}, "--rate takes"),
-        ({"seed": -1}, "--seed takes"),
-        ({"disorder": -1.0}, "--disorder takes"),
-        ({"disorder": 1e9}, "--disorder takes"),
-        ({"disorder": float("nan")}, "--disorder takes"),
-        ({"disorder": 100.0, "rate": 1e6}, "--disorder takes"),
+        ({"model": "ancient"}, "the model is paper or modern"),
+        ({"events": 0}, "the number of events is"),
+        ({"rate": 0.0}, "the rate is"),
+        ({"seed": -1}, "the seed is"),
+        ({"disorder": -1.0}, "the disorder is"),
+        ({"disorder": 1e9}, "the disorder is"),
+        ({"disorder": float("nan")}, "the disorder is"),
+        ({"disorder": 100.0, "rate": 1e6}, "the disorder is"),
         ({"rate": 1e-9}, "a thousand years"),
-        ({"bid_streams": 2}, "--bid-streams is for"),
+        ({"bid_streams": 2}, "several bid streams"),
     ],
 )
 def test_impossible_settings_are_told(settings_: dict, told: str) -> None:

@@ -204,7 +204,7 @@ def test_scales_grow_in_all_four_ways() -> None:
     assert scaled_firehose("paper", bid_streams=3).rate == pytest.approx(0.311)
     assert scaled_firehose("paper", rate=1.0).events == 100 + 864_000
     assert scaled_firehose("modern", "large").events == 100_000_000
-    with pytest.raises(UserError, match="--bid-streams"):
+    with pytest.raises(UserError, match="several bid streams"):
         scaled_firehose("modern", bid_streams=2)
-    with pytest.raises(UserError, match="--scale takes small, medium, large"):
+    with pytest.raises(UserError, match="the scale is one of small, medium, large"):
         scaled_firehose("modern", "huge")  # type: ignore[arg-type]

@@ -14,9 +14,8 @@ from __future__ import annotations
 import re
 import shutil
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from math import ceil, floor
@@ -33,7 +32,7 @@ from causeway.linear_road.model.tuples import TupleType
 from causeway.linear_road.workload.stream_frame import literal_path, read_stream
 from causeway.linear_road.workload.workload import Workload
 from causeway.runtime.errors import UserError
-from causeway.runtime.output_folder import write_json
+from causeway.runtime.output_folder import is_replaceable, remove_unfinished, scratch_folder, write_json
 from causeway.runtime.progress import progress_bar
 
 if TYPE_CHECKING:
@@ -50,6 +49,7 @@ _SEGMENT_FILES = 10
 
 _DIRECTION_COLUMNS = ("least_dir", "largest_dir")
 
+_FACTS = "history.json"
 _FLAT_FILES = {"toll_history": "TollHistory.csv", "segment_history": "SegmentHistory.csv"}
 
 
@@ -104,9 +104,14 @@ def generate_history(
         raise UserError(f"the seed of a history is a number from 0 to 2^63 - 1; got {seed}")
     started = time.monotonic()
     home = workload.folder.resolve()
+    place = home / workload.history.name
     try:
-        _undo_broken_exchange(home / workload.history.name)
-        with _empty_folder(home / ".history-new") as fresh, _empty_folder(home / ".history-parts") as parts:
+        _undo_broken_exchange(place)
+        if not is_replaceable(place) and not (place / _FACTS).is_file():
+            raise UserError(f"{place} is in the way: `history` did not make it. Move or remove it.")
+        with scratch_folder(home / ".history-new") as new, scratch_folder(home / ".history-parts") as parts:
+            fresh = new / "history"
+            fresh.mkdir()
             seen = _write_vehicles(spark, workload, parts / "vehicles")
             pieces = _pieces(spark, workload, seen, seed, days)
             _write(spark, pieces, parts, fresh, output_format)
@@ -114,8 +119,8 @@ def generate_history(
                 table: sum(piece.rows for piece in pieces if piece.table == table) for table in _FLAT_FILES
             }
             facts = {"seed": seed, "days": days, "format": output_format, "counts": rows}
-            write_json(fresh / "history.json", facts | {"version": __version__})
-            _put_in_place(fresh, home / workload.history.name)
+            write_json(fresh / _FACTS, facts | {"version": __version__})
+            _put_in_place(fresh, place)
     except OSError as refused:
         raise UserError(f"{workload.folder}: the history cannot be written: {refused}") from refused
     return HistoryCounts(**rows, seconds=time.monotonic() - started)
@@ -265,24 +270,12 @@ def _append(files: Sequence[Path], flat_file: Path) -> None:
             file.unlink()
 
 
-@contextmanager
-def _empty_folder(folder: Path) -> Iterator[Path]:
-    """A folder for the block only; what a run that was killed left in it goes first."""
-    if folder.exists():
-        shutil.rmtree(folder)
-    folder.mkdir()
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-
-
 def _put_in_place(fresh: Path, place: Path) -> None:
     """Rename `fresh` to `place`; what is there gives way in one step, and returns if that fails."""
     if not place.exists():
         fresh.rename(place)
         return
-    with _empty_folder(_folder_of_old(place)) as old:
+    with scratch_folder(_folder_of_old(place)) as old:
         place.rename(old / place.name)
         try:
             fresh.rename(place)
@@ -296,8 +289,7 @@ def _undo_broken_exchange(place: Path) -> None:
     old = _folder_of_old(place)
     if (old / place.name).exists() and not place.exists():
         (old / place.name).rename(place)
-    if old.exists():
-        shutil.rmtree(old)
+    remove_unfinished(old)
 
 
 def _folder_of_old(place: Path) -> Path:

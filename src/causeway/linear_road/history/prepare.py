@@ -8,25 +8,29 @@ from __future__ import annotations
 
 import hashlib
 import re
-import shutil
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import pyarrow as pa
 import pyarrow.parquet as pq
 
 from causeway.linear_road.history.arrays import daily_tolls, weekday_sums
 from causeway.linear_road.history.flat_files import parts_of, split_part
 from causeway.linear_road.history.past_traffic import SEGMENT_HISTORY_COLUMNS, TOLL_HISTORY_COLUMNS
-from causeway.linear_road.history.prepared import PreparedHistory, save_daily_tolls, save_weekday_sums
+from causeway.linear_road.history.prepared import (
+    PREPARED_FILE,
+    PreparedHistory,
+    save_daily_tolls,
+    save_weekday_sums,
+)
 from causeway.linear_road.workload.workload import Workload
 from causeway.runtime.errors import UserError
+from causeway.runtime.output_folder import is_replaceable, scratch_folder
 from causeway.runtime.progress import watched
+from causeway.spark.tasks import run_tasks
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -119,8 +123,10 @@ def prepare(spark: SparkSession, workload: Workload) -> Preparation:
     # Told before anything is read, so that a change in the meantime is noticed next time.
     made_from = _fingerprint(workload)
     place = prepared_folder(workload).absolute()
+    if not is_replaceable(place) and not (place / PREPARED_FILE).is_file():
+        raise UserError(f"{place} is in the way: it is not a prepared history. Move or remove it.")
     try:
-        with _scratch_folder(place.parent) as scratch:
+        with scratch_folder(place.parent / ".prepared-new") as scratch:
             fresh = scratch / "arrays"
             fresh.mkdir()
             tables = {
@@ -179,19 +185,6 @@ def _fingerprint(workload: Workload) -> str:
     return digest.hexdigest()
 
 
-@contextmanager
-def _scratch_folder(history: Path) -> Iterator[Path]:
-    """A hidden folder for the block only; what a run that was killed left in it goes first."""
-    folder = history / ".prepared-new"
-    if folder.exists():
-        shutil.rmtree(folder)
-    folder.mkdir()
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-
-
 def _files_by_expressway(
     spark: SparkSession, workload: Workload, table: _Table, scratch: Path
 ) -> dict[int, list[Path]]:
@@ -217,24 +210,6 @@ def _files_by_expressway(
 def _run(
     spark: SparkSession, title: str, tasks: Sequence[Callable[[], int]], done: Callable[[], float]
 ) -> list[int]:
-    """Run each as a Spark task and return what they return; what one tells the user, this does."""
-
-    def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            for number in batch.column(0).to_pylist():
-                result, wrong = 0, ""
-                try:
-                    result = tasks[number]()
-                except (UserError, OSError) as told:
-                    # As an answer, since an exception would come back as a stack trace, after retries.
-                    wrong = str(told)
-                yield pa.RecordBatch.from_pylist([{"number": number, "result": result, "wrong": wrong}])
-
-    numbers = spark.range(0, len(tasks), 1, max(1, len(tasks)))
+    """Run each as a Spark task and return their results, with a progress bar."""
     with watched(title, len(tasks), "tasks", done):
-        rows = numbers.mapInArrow(run, "number long, result long, wrong string").collect()
-    rows.sort(key=lambda row: int(row.number))
-    for row in rows:
-        if row.wrong:
-            raise UserError(row.wrong)
-    return [int(row.result) for row in rows]
+        return run_tasks(spark, len(tasks), lambda number: tasks[number]())

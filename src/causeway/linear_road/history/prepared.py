@@ -28,9 +28,9 @@ from causeway.linear_road.model.calendar import HISTORY_DAYS
 from causeway.runtime.errors import UserError
 from causeway.runtime.output_folder import write_json
 
-__all__ = ["PreparedHistory", "save_daily_tolls", "save_weekday_sums"]
+__all__ = ["PREPARED_FILE", "PreparedHistory", "save_daily_tolls", "save_weekday_sums"]
 
-_FILE = "prepared.json"
+PREPARED_FILE = "prepared.json"
 _LAYOUT = 1
 
 _VEHICLES, _TOLLS, _SEGMENTS = "vehicles", "tolls", "segments"
@@ -55,7 +55,7 @@ class PreparedHistory:
     @classmethod
     def open(cls, folder: Path) -> PreparedHistory:
         """Read what there is in `folder`, and none of its arrays yet."""
-        path = folder.absolute() / _FILE
+        path = folder.absolute() / PREPARED_FILE
         try:
             facts = json.loads(path.read_text())
             if facts["layout"] != _LAYOUT:
@@ -67,7 +67,7 @@ class PreparedHistory:
             )
         except FileNotFoundError:
             raise UserError(
-                f"{folder} has no {_FILE}: prepare the history with `causeway linear-road prepare`"
+                f"{folder} has no {PREPARED_FILE}: prepare the history with `causeway linear-road prepare`"
             ) from None
         except (OSError, ValueError, KeyError, TypeError) as unreadable:
             raise UserError(f"{path} cannot be read: {unreadable!r}") from unreadable
@@ -79,7 +79,7 @@ class PreparedHistory:
             "segment_history": sorted(self.segment_history),
         }
         ours = {"layout": _LAYOUT, "version": __version__, "history": self.history}
-        write_json(self.folder / _FILE, ours | facts | {"expressways": expressways})
+        write_json(self.folder / PREPARED_FILE, ours | facts | {"expressways": expressways})
 
     def daily_expenditures(self, vid: npt.ArrayLike, day: npt.ArrayLike, xway: npt.ArrayLike) -> I64:
         """What each vehicle paid on that day and expressway (type 3); 0 where TollHistory has no row."""

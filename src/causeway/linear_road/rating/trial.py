@@ -20,6 +20,7 @@ from causeway.linear_road.rating.command_process import Ended
 from causeway.linear_road.runner.run_folder import RunFolder
 from causeway.linear_road.workload.workload import Workload
 from causeway.runtime.errors import UserError
+from causeway.runtime.output_folder import is_replaceable
 
 __all__ = ["Command", "Protocol", "Trial", "hold_trial"]
 
@@ -119,7 +120,7 @@ def hold_trial(xways: float, protocol: Protocol, workloads: Path, run: Path, com
         return _judged_trial(xways, protocol, run, kept=True)
     _make_workload(xways, protocol, folder, must)
     if not _is_finished(run):
-        shutil.rmtree(run, ignore_errors=True)
+        _remove_unfinished_run(run)
         how = ("--speed", protocol.speed, "--from-minute", protocol.from_minute)
         ended = step("run", folder, "--out", run, *how, "--rules", protocol.rules)
         if ended.code == 2:
@@ -131,6 +132,12 @@ def hold_trial(xways: float, protocol: Protocol, workloads: Path, run: Path, com
     if _judgement(run) is None:
         raise UserError(f"L = {xways:g}: `validate` left no judgement in {run}")
     return _judged_trial(xways, protocol, run, kept=False)
+
+
+def _remove_unfinished_run(run: Path) -> None:
+    if not is_replaceable(run) and not (run / "run.json").is_file():
+        raise UserError(f"{run} is in the way: it is not a run. Move or remove it.")
+    shutil.rmtree(run, ignore_errors=True)
 
 
 def _make_workload(xways: float, protocol: Protocol, folder: Path, must: Callable[..., None]) -> None:

@@ -8,8 +8,7 @@ which all of Spark's workers must see.
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,8 +26,17 @@ from causeway.linear_road.simulator.vehicles import deal_vehicles
 from causeway.linear_road.workload.stream_files import StreamWriter, part_path
 from causeway.linear_road.workload.workload import StreamFormat, Workload
 from causeway.runtime.errors import UserError
-from causeway.runtime.output_folder import prepare_folder, refuse_used_folder
+from causeway.runtime.output_folder import (
+    begin_folder,
+    finish_folder,
+    is_replaceable,
+    prepare_folder,
+    refuse_used_folder,
+    remove_unfinished,
+    scratch_folder,
+)
 from causeway.runtime.progress import progress_bar, watched
+from causeway.spark.tasks import run_tasks
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -55,27 +63,23 @@ def generate(
     but for its vehicle identifiers.
     """
     if expressways <= 0 or 2 * expressways != int(2 * expressways):
-        raise UserError(f"--xways takes 0.5, 1, 1.5, 2 and so on; got {expressways:g}")
+        raise UserError(f"the number of expressways is 0.5, 1, 1.5, 2 and so on; got {expressways:g}")
     if minutes < 1:
-        raise UserError(f"--minutes takes 1 or more; got {minutes}")
+        raise UserError(f"the number of minutes is 1 or more; got {minutes}")
     if seed < 0:
-        raise UserError(f"--seed takes a whole number from 0 on; got {seed}")
+        raise UserError(f"the seed is a whole number from 0 on; got {seed}")
     out = out.absolute()
     prepare_folder(out, replaces=_remains(out))
-    folder = out / _SIMULATION
-    for stage_folder in (folder, out / "stream"):
-        shutil.rmtree(stage_folder, ignore_errors=True)
-        stage_folder.mkdir()
+    begin_folder(out / "stream")
     try:
-        directions = _directions(expressways)
-        _simulate(spark, folder, directions, seed, minutes)
-        vehicles, trips = _deal(folder, directions, seed)
-        counts = _write(spark, folder, out / "stream", directions, seed, stream_format)
+        with scratch_folder(out / _SIMULATION) as folder:
+            directions = _directions(expressways)
+            _simulate(spark, folder, directions, seed, minutes)
+            vehicles, trips = _deal(folder, directions, seed)
+            counts = _write(spark, folder, out / "stream", directions, seed, stream_format)
     except BaseException:
-        shutil.rmtree(out / "stream", ignore_errors=True)
+        remove_unfinished(out / "stream")
         raise
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
     workload = Workload(
         folder=out,
         source="generated",
@@ -93,6 +97,7 @@ def generate(
         },
     )
     workload.save()
+    finish_folder(out / "stream")
     return workload
 
 
@@ -102,8 +107,10 @@ def check_output(out: Path) -> None:
 
 
 def _remains(out: Path) -> tuple[str, ...]:
-    """What a broken-off generation may have left in `out`; nothing of a finished one may be replaced."""
-    return () if (out / "workload.json").exists() else ("stream", _SIMULATION)
+    """What a broken-off generation left in `out`; nothing of a finished one may be replaced."""
+    if (out / "workload.json").exists():
+        return ()
+    return tuple(name for name in ("stream", _SIMULATION) if is_replaceable(out / name))
 
 
 def _directions(expressways: float) -> list[Direction]:
@@ -125,7 +132,7 @@ def _simulate(
         "min",
         lambda: sum(recording.minutes_done() for recording in recordings),
     ):
-        _run_tasks(spark, len(directions), task)
+        run_tasks(spark, len(directions), task)
 
 
 def simulate_direction(recording: Recording, direction: Direction, seed: int, minutes: int) -> None:
@@ -186,7 +193,7 @@ def _write(
         "expressways",
         lambda: len(list(stream.glob("part-*"))),
     ):
-        counts = _run_tasks(spark, expressways, task)
+        counts = run_tasks(spark, expressways, task)
     return [sum(column) for column in zip(*counts, strict=True)]
 
 
@@ -261,19 +268,3 @@ def _in_time_order(tables: Sequence[dict[str, I32]]) -> dict[str, I32]:
     second = np.concatenate([table["Time"] for table in tables]) % 60
     order = np.argsort(second.astype(np.uint8), kind="stable")  # a radix sort, for bytes
     return {name: np.concatenate([table[name] for table in tables])[order] for name in tables[0]}
-
-
-def _run_tasks(spark: SparkSession, count: int, task: Callable[[int], list[int]]) -> list[list[int]]:
-    """Run `task` for 0..count-1, each as a Spark task of its own; return what they return, in order."""
-
-    def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            for number in batch.column(0).to_pylist():
-                yield pa.RecordBatch.from_arrays(
-                    [pa.array([number], pa.int64()), pa.array([task(number)], pa.list_(pa.int64()))],
-                    names=["number", "result"],
-                )
-
-    numbers = spark.range(0, count, 1, count)
-    rows = numbers.mapInArrow(run, "number long, result array<long>").collect()
-    return [list(row["result"]) for row in sorted(rows, key=lambda row: int(row["number"]))]

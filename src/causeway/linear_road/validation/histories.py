@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,6 +10,7 @@ from typing import TYPE_CHECKING
 from causeway.linear_road.workload.stream_frame import literal_path
 from causeway.linear_road.workload.workload import Workload
 from causeway.runtime.errors import UserError
+from causeway.runtime.process_folder import temporary_folder
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -74,14 +73,12 @@ def segment_history_files(
         }
         return
     # In the workload's own folder, which every worker of a cluster sees.
-    folder = Path(tempfile.mkdtemp(prefix=".validation-", dir=workload.folder.resolve()))
-    try:
+    with temporary_folder(workload.folder.resolve(), ".validation-") as scratch:
+        folder = scratch / "segment_history"
         wanted = ", ".join(map(str, xways)) or "NULL"
         rows = spark.read.schema(_SEGMENT_DDL).csv(literal_path(flat)).where(f"XWay IN ({wanted})")
         rows.write.mode("overwrite").partitionBy("XWay").parquet(str(folder))
         yield {xway: [str(file) for file in sorted(folder.glob(f"XWay={xway}/*.parquet"))] for xway in xways}
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _flat_file(workload: Workload, table: str) -> Path:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import csv
 import io
-import shutil
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -23,7 +23,13 @@ from causeway.linear_road.workload.input_text import parse_block, read_blocks
 from causeway.linear_road.workload.stream_files import StreamWriter, part_path
 from causeway.linear_road.workload.workload import Workload
 from causeway.runtime.errors import UserError
-from causeway.runtime.output_folder import prepare_folder
+from causeway.runtime.output_folder import (
+    UNFINISHED,
+    begin_folder,
+    finish_folder,
+    prepare_folder,
+    remove_unfinished,
+)
 from causeway.runtime.progress import progress_bar
 
 __all__ = ["REJECTS_FILE", "import_files"]
@@ -50,22 +56,31 @@ def import_files(files: Sequence[Path], out: Path, *, slack: int = 0, strict: bo
         raise UserError(f"the slack is {slack} s; it must be 0 or more")
     sizes = [_size(file) for file in files]
     existed = out.is_dir()
-    prepare_folder(out)
+    prepare_folder(out, replaces=_remains(out))
+    begin_folder(out / "stream")
     try:
         workload = _import(files, sizes, out, slack, strict)
         workload.save()
+        finish_folder(out / "stream")
     except BaseException as failure:
-        shutil.rmtree(out / "stream" if existed else out, ignore_errors=True)
-        for written in (out / REJECTS_FILE, *out.glob("*workload.json*")):
-            written.unlink(missing_ok=True)
+        (out / REJECTS_FILE).unlink(missing_ok=True)
+        remove_unfinished(out / "stream")
+        if not existed:
+            with suppress(OSError):
+                out.rmdir()
         if isinstance(failure, OSError):
             raise UserError(f"{out} cannot be written: {failure}") from failure
         raise
     return workload
 
 
+def _remains(out: Path) -> tuple[str, ...]:
+    """What an import that was killed left in `out`; nothing of a finished one may be replaced."""
+    unfinished = not (out / "workload.json").exists() and (out / "stream" / UNFINISHED).exists()
+    return ("stream", REJECTS_FILE) if unfinished else ()
+
+
 def _import(files: Sequence[Path], sizes: Sequence[int], out: Path, slack: int, strict: bool) -> Workload:
-    (out / "stream").mkdir()
     tally = _Tally()
     with (
         _RejectsFile(out / REJECTS_FILE, strict) as rejects,

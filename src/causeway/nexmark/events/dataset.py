@@ -11,8 +11,6 @@ if it must be. The folder appears whole: it is made under another name beside it
 from __future__ import annotations
 
 import math
-import shutil
-from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, get_args
@@ -26,8 +24,16 @@ from causeway.nexmark.generator.firehose import Firehose, ModelName
 from causeway.nexmark.generator.goods import categories
 from causeway.nexmark.model import MODELS
 from causeway.runtime.errors import UserError
-from causeway.runtime.output_folder import load_facts, refuse_used_folder, write_json
+from causeway.runtime.output_folder import (
+    begin_folder,
+    finish_folder,
+    load_facts,
+    refuse_used_folder,
+    remove_unfinished,
+    write_json,
+)
 from causeway.runtime.progress import progress_bar, watched
+from causeway.spark.tasks import run_tasks
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -175,21 +181,17 @@ def write_dataset(
     see. The files are the same without.
     """
     if file_format not in SUFFIXES:
-        raise UserError(f"--format takes {', '.join(SUFFIXES)}; got {file_format}")
+        raise UserError(f"the format is one of {', '.join(SUFFIXES)}; got {file_format}")
     chosen = default_slice_events(firehose) if slice_events is None else slice_events
     if not 1 <= chosen <= _MOST_SLICE_EVENTS:
         raise UserError(f"a slice has 1 to {_MOST_SLICE_EVENTS:,} events; got {chosen:,}")
     out = out.absolute()
     refuse_used_folder(out)
     unfinished = out.with_name(f".{out.name}.unfinished")
+    begin_folder(unfinished)
     try:
-        # What a run that was killed has left.
-        shutil.rmtree(unfinished, ignore_errors=True)
         for stream in firehose.streams:
-            (unfinished / stream).mkdir(parents=True)
-    except OSError as refused:
-        raise UserError(f"{out} cannot be made: {refused.strerror}") from refused
-    try:
+            (unfinished / stream).mkdir()
         facts = _write_slices(firehose, unfinished, file_format, chosen, spark)
         if firehose.model == "paper":
             pq.write_table(categories(firehose.categories), unfinished / _CATEGORIES)
@@ -214,8 +216,9 @@ def write_dataset(
         )
         dataset._save()
         unfinished.replace(out)
+        finish_folder(out)
     except BaseException:
-        shutil.rmtree(unfinished, ignore_errors=True)
+        remove_unfinished(unfinished)
         raise
     return Dataset.load(out)
 
@@ -274,28 +277,13 @@ def _write_with_spark(
     ranges: list[tuple[int, int]],
     spark: SparkSession,
 ) -> list[_SliceFacts]:
-    streams = list(firehose.streams)
-
-    def write(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            for number in batch.column(0).to_pylist():
-                facts = _write_slice(firehose, folder, file_format, number, *ranges[number])
-                flat = [value for stream in streams for value in facts[stream]]
-                yield pa.RecordBatch.from_arrays([pa.array([flat], pa.list_(pa.int64()))], names=["facts"])
-
     tasks = max(_TASKS_PER_CORE * spark.sparkContext.defaultParallelism, len(ranges) // _MOST_SLICES_PER_TASK)
-    rows = (
-        spark.range(0, len(ranges), 1, min(tasks, len(ranges)))
-        .mapInArrow(write, "facts array<long>")
-        .collect()
+    return run_tasks(
+        spark,
+        len(ranges),
+        lambda number: _write_slice(firehose, folder, file_format, number, *ranges[number]),
+        partitions=tasks,
     )
-    return [
-        {
-            stream: (row["facts"][3 * place], row["facts"][3 * place + 1], row["facts"][3 * place + 2])
-            for place, stream in enumerate(streams)
-        }
-        for row in rows
-    ]
 
 
 def _file_name(number: int, file_format: FileFormat) -> str:

@@ -72,33 +72,33 @@ class Firehose:
 
     def __post_init__(self) -> None:
         if self.model not in get_args(ModelName):
-            raise UserError(f"--model takes {' or '.join(get_args(ModelName))}; got {self.model}")
+            raise UserError(f"the model is {' or '.join(get_args(ModelName))}; got {self.model}")
         check_rate(self.rate)
         if not 1 <= self.events <= _MOST_EVENTS:
-            raise UserError(f"--events takes 1 to {_MOST_EVENTS:,}; got {self.events:,}")
+            raise UserError(f"the number of events is 1 to {_MOST_EVENTS:,}; got {self.events:,}")
         if self.events / self.rate > _LONGEST:
             raise UserError(
-                f"{self.events:,} events at --rate {self.rate:g} would take more than a thousand years of "
-                "event time; give fewer --events or a higher --rate"
+                f"{self.events:,} events at a rate of {self.rate:g}/s would take more than a thousand years "
+                "of event time; give fewer events or a higher rate"
             )
         if not 0 <= self.seed < 2**63:
-            raise UserError(f"--seed takes a whole number from 0 on; got {self.seed}")
+            raise UserError(f"the seed is a whole number from 0 on; got {self.seed}")
         if not (0 <= self.disorder <= _MOST_DISORDER and self.disorder * self.rate <= MOST_AT_ONCE):
             raise UserError(
-                f"--disorder takes seconds, up to {_MOST_DISORDER:,} and up to {MOST_AT_ONCE:,} events of "
+                f"the disorder is in seconds, up to {_MOST_DISORDER:,} and up to {MOST_AT_ONCE:,} events of "
                 f"the rate; got {self.disorder:g} s at {self.rate:g} events/s"
             )
         if not 1 <= self.bid_streams <= _MOST_BID_STREAMS:
-            raise UserError(f"--bid-streams takes 1 to {_MOST_BID_STREAMS}; got {self.bid_streams}")
+            raise UserError(f"the number of bid streams is 1 to {_MOST_BID_STREAMS}; got {self.bid_streams}")
         if self.model == "modern" and self.bid_streams != 1:
-            raise UserError("--bid-streams is for --model paper: the modern model has one bid stream")
+            raise UserError("several bid streams are for the paper model: the modern model has one")
         if not _SMALLEST_FILE <= self.categories <= _MOST_CATEGORIES:
             raise UserError(f"categories: {_SMALLEST_FILE} to {_MOST_CATEGORIES:,}; got {self.categories}")
         slowest = longest_between_auctions(self.bid_streams) * 1000 / SHORTEST_OPEN
         if self.model == "paper" and self.rate <= slowest:
             raise UserError(
-                f"--rate {self.rate:g} is too slow: at times no auction would be open to bid for; "
-                f"give more than {slowest:.2g} events/s"
+                f"a rate of {self.rate:g} events/s is too slow: at times no auction would be open to bid "
+                f"for; give more than {slowest:.2g} events/s"
             )
 
     @property
@@ -214,7 +214,7 @@ class Firehose:
 def check_rate(rate: float) -> None:
     """Tell the user if no firehose can have this rate."""
     if not 0 < rate <= _HIGHEST_RATE:
-        raise UserError(f"--rate takes a number of events per second, up to {_HIGHEST_RATE:g}; got {rate:g}")
+        raise UserError(f"the rate is a number of events per second, up to {_HIGHEST_RATE:g}; got {rate:g}")
 
 
 # Times are whole milliseconds: two of them may be one further apart than the events are.

@@ -70,7 +70,7 @@ def scaled_firehose(
     however many there are. Without `events`, the duration stays.
     """
     if scale not in get_args(ScaleName):
-        raise UserError(f"--scale takes {', '.join(get_args(ScaleName))}; got {scale}")
+        raise UserError(f"the scale is one of {', '.join(get_args(ScaleName))}; got {scale}")
     if rate is not None:
         check_rate(rate)
     if model == "paper":
