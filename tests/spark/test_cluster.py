@@ -13,7 +13,7 @@ import pytest
 from tests.command_process import CommandProcess
 from tests.spark.standalone_cluster import standalone_cluster
 
-pytestmark = [pytest.mark.slow, pytest.mark.starts_spark]
+pytestmark = pytest.mark.slow
 
 _SMALL = ["--conf", "spark.executor.memory=600m", "--conf", "spark.driver.host=127.0.0.1"]
 _WITHOUT = "raise ModuleNotFoundError(\"No module named 'causeway'\")\n"

@@ -454,7 +454,7 @@ def causeway(
         (["--from-minute", "-1"], "--from-minute"),
         (["--seed", "-1"], "--seed"),
         (["--sample", "0"], "--sample"),
-        (["--master", "nonsense"], "--master nonsense"),
+        (["--master", "nonsense"], "master nonsense"),
         (["--conf", "nonsense"], "--conf"),
     ],
 )
