@@ -74,16 +74,17 @@ def task_of_key(column: str, tasks: int) -> str:
     return f"pmod(hash(CAST({column} AS INT)), {tasks})"
 
 
-def launch_java(conf: SparkConf, error_output: int) -> bool:
-    """Start the Java of this process with an error output of its own; whether it was not running yet.
+def launch_java(conf: SparkConf, output: int) -> bool:
+    """Start the Java of this process with an output of its own; whether it was not running yet.
 
-    All sessions of a process share one Java. `error_output` is a file descriptor.
+    All sessions of a process share one Java. `output`, a file descriptor, takes its standard output too: that
+    is where it says why it does not start.
     """
     from pyspark import SparkContext
     from pyspark.java_gateway import launch_gateway
 
     if SparkContext._gateway is not None:
         return False
-    gateway = launch_gateway(conf, {"stderr": error_output})  # type: ignore[no-untyped-call]
+    gateway = launch_gateway(conf, {"stdout": output, "stderr": output})  # type: ignore[no-untyped-call]
     SparkContext._ensure_initialized(gateway=gateway)
     return True

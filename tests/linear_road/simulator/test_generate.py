@@ -126,7 +126,7 @@ def test_csv_has_the_same_tuples(two: Workload, spark: SparkSession, tmp_path: P
 
 @pytest.mark.parametrize("expressways", [0, -1, 0.7, 0.25])
 def test_expressways_come_in_halves(spark: SparkSession, tmp_path: Path, expressways: float) -> None:
-    with pytest.raises(UserError, match="xways"):
+    with pytest.raises(UserError, match="the number of expressways is"):
         generate(spark, tmp_path / "w", expressways=expressways)
 
 
