@@ -72,7 +72,7 @@ def ended(tmp_path_factory: pytest.TempPathFactory) -> Ended:
     )
     try:
         deadline = time.monotonic() + _PATIENCE
-        while not any(second.glob(".simulation/*")):
+        while not any(second.glob(".simulation/[!.]*")):
             if running.poll() is not None:
                 pytest.fail(f"it ended too soon: {running.communicate()}")
             assert time.monotonic() < deadline, "the second simulation did not start"

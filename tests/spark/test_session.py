@@ -4,6 +4,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from causeway.spark import session
 
 
@@ -64,6 +66,7 @@ for number, log in enumerate([Path("first.log"), None, Path("folder/third.log")]
 """
 
 
+@pytest.mark.starts_spark
 def test_a_log_file_has_sparks_warnings_and_the_workers_words(tmp_path: Path) -> None:
     """Each session of a process has its own log; without one nothing is written anywhere."""
     ran = subprocess.run(
