@@ -62,6 +62,45 @@ def test_merge_is_a_stable_sort_of_all_parts(stream_format: StreamFormat, parts:
         assert all(set(batch["Time"].to_pylist()) == {second.time} for batch in second.batches)
 
 
+@pytest.mark.parametrize("stream_format", ["parquet", "csv"])
+@settings(deadline=None, max_examples=60)
+@given(parts=parts_of_times, first=st.integers(0, 14))
+def test_from_a_later_second_the_rest_is_the_same(
+    stream_format: StreamFormat, parts: list[list[int]], first: int
+) -> None:
+    tables = [part_table(times, part) for part, times in enumerate(parts)]
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(stream_reader, "_FEWEST_ROWS", 3)
+        patch.setattr(stream_reader, "_MOST_ROWS", 3)
+        paths = write_parts(Path(folder), tables, stream_format)
+        everything = list(read_seconds(paths, stream_format))
+        rest = list(read_seconds(paths, stream_format, first))
+
+    def rows(seconds: list[stream_reader.StreamSecond]) -> list[tuple[int, list[dict[str, int]]]]:
+        return [(one.time, pa.Table.from_batches(one.batches).to_pylist()) for one in seconds]
+
+    assert rows(rest) == [second for second in rows(everything) if second[0] >= first]
+
+
+@pytest.mark.parametrize("statistics", [True, False])
+def test_earlier_row_groups_are_not_read(tmp_path: Path, statistics: bool) -> None:
+    """Shown by damage to the first row group, which only a reader of it notices."""
+    path = tmp_path / "part-00000.parquet"
+    with pq.ParquetWriter(path, INPUT_SCHEMA, compression="zstd", write_statistics=statistics) as writer:
+        for minute in range(3):
+            writer.write_table(part_table(range(60 * minute, 60 * minute + 60), minute))
+    assert [second.time for second in read_seconds([path], "parquet", 70)] == list(range(70, 180))
+    content = bytearray(path.read_bytes())
+    column = pq.read_metadata(path).row_group(0).column(0)
+    start = column.dictionary_page_offset or column.data_page_offset
+    content[start : start + column.total_compressed_size] = b"\xff" * column.total_compressed_size
+    path.write_bytes(content)
+    with pytest.raises(UserError, match="cannot be read"):
+        list(read_seconds([path], "parquet", 0 if statistics else 70))
+    if statistics:
+        assert [second.time for second in read_seconds([path], "parquet", 70)] == list(range(70, 180))
+
+
 def test_part_out_of_time_order_is_refused(tmp_path: Path) -> None:
     paths = write_parts(tmp_path, [part_table([0, 1, 2], 0), part_table([3, 5, 4], 1)])
     with pytest.raises(UserError, match=r"part-00001.*time order"):

@@ -42,8 +42,12 @@ class StreamSecond(NamedTuple):
     batches: list[pa.RecordBatch]
 
 
-def read_seconds(parts: Sequence[Path], stream_format: StreamFormat) -> Iterator[StreamSecond]:
-    """Merge `parts` by time; only seconds that have tuples come out, each once, in rising order.
+def read_seconds(
+    parts: Sequence[Path], stream_format: StreamFormat, first: int = 0
+) -> Iterator[StreamSecond]:
+    """Merge `parts` by time from second `first` on; only seconds with tuples, each once, in rising order.
+
+    Parquet row groups that end before `first` are not read; CSV parts are scanned from their beginning.
 
     The tuples come as a stable sort by Time of the parts one after the other would bring them. A part that
     is not in time order, or is not a stream of input tuples, is a `UserError`, raised when it is reached.
@@ -53,8 +57,9 @@ def read_seconds(parts: Sequence[Path], stream_format: StreamFormat) -> Iterator
     with ExitStack() as open_parts:
         cursors = []
         for path in parts:
-            batches = _csv_batches(path, rows) if stream_format == "csv" else _parquet_batches(path, rows)
-            cursors.append(_PartCursor(path, open_parts.enter_context(closing(batches))))
+            csv = stream_format == "csv"
+            batches = _csv_batches(path, rows) if csv else _parquet_batches(path, rows, first)
+            cursors.append(_PartCursor(path, open_parts.enter_context(closing(batches)), first))
         while waiting := [cursor for cursor in cursors if cursor.second is not None]:
             second = min(cursor.second for cursor in waiting if cursor.second is not None)
             due = [cursor for cursor in waiting if cursor.second == second]
@@ -64,7 +69,8 @@ def read_seconds(parts: Sequence[Path], stream_format: StreamFormat) -> Iterator
 class _PartCursor:
     """Where the merge stands in one part; `second` is that of its next tuple, None at its end."""
 
-    def __init__(self, path: Path, batches: Iterator[pa.RecordBatch]) -> None:
+    def __init__(self, path: Path, batches: Iterator[pa.RecordBatch], first: int) -> None:
+        """Start at the first tuple of second `first` or later."""
         self._path = path
         self._batches = batches
         self._batch: pa.RecordBatch = None
@@ -73,6 +79,7 @@ class _PartCursor:
         self._latest = 0
         self.second: int | None = None
         self._read_batch()
+        self._skip_to(first)
 
     def take_second(self) -> list[pa.RecordBatch]:
         """Take all tuples of `second`, which may go on in further batches."""
@@ -87,6 +94,13 @@ class _PartCursor:
             else:
                 self._read_batch()
         return taken
+
+    def _skip_to(self, second: int) -> None:
+        while self.second is not None and self._times[-1] < second:
+            self._read_batch()
+        if self.second is not None and self.second < second:
+            self._offset = int(np.searchsorted(self._times, second))
+            self.second = int(self._times[self._offset])
 
     def _read_batch(self) -> None:
         batch = self._next_batch()
@@ -120,13 +134,25 @@ class _PartCursor:
         return pa.RecordBatch.from_arrays(batch.columns, schema=INPUT_SCHEMA)
 
 
-def _parquet_batches(path: Path, rows: int) -> Generator[pa.RecordBatch]:
+def _parquet_batches(path: Path, rows: int, first: int) -> Generator[pa.RecordBatch]:
     # Mapped, since otherwise every part would keep a row group of encoded columns in memory of our own.
     with pq.ParquetFile(path, memory_map=True) as part:
         schema = part.schema_arrow
         if schema.names != INPUT_SCHEMA.names or schema.types != INPUT_SCHEMA.types:
             raise UserError(f"{path}: expected the columns {', '.join(INPUT_COLUMNS)}, all 32-bit integers")
-        yield from part.iter_batches(batch_size=rows, use_threads=False)
+        groups = _row_groups(part.metadata, first)
+        if groups:
+            yield from part.iter_batches(batch_size=rows, row_groups=groups, use_threads=False)
+
+
+def _row_groups(footer: pq.FileMetaData, first: int) -> list[int]:
+    """The row groups that may have tuples of second `first` or later; all where statistics are missing."""
+
+    def may_have(group: int) -> bool:
+        times = footer.row_group(group).column(_TIME).statistics
+        return times is None or not times.has_min_max or times.max >= first
+
+    return [group for group in range(footer.num_row_groups) if may_have(group)]
 
 
 def _csv_batches(path: Path, rows: int) -> Generator[pa.RecordBatch]:
