@@ -27,7 +27,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from causeway.linear_road.driver.deliver import Delivery, drive
+from causeway.linear_road.driver.deliver import DriveResult, drive
 from causeway.linear_road.model.tuples import ABSENT, INPUT_SCHEMA
 from causeway.linear_road.workload.workload import Workload
 
@@ -36,7 +36,7 @@ from causeway.linear_road.workload.workload import Workload
 class Drive:
     """A drive as its process saw it."""
 
-    delivery: Delivery
+    delivery: DriveResult
     wall_seconds: float
     cpu_seconds: float
     peak_mib: float

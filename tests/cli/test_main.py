@@ -241,7 +241,7 @@ def test_drive_is_light(workload: Path, tmp_path: Path) -> None:
     )
     assert ran.stderr == ""
     assert ran.stdout.splitlines()[-1] == "[]"
-    assert json.loads((tmp_path / "spool" / "_drive.json").read_text())["state"] == "finished"
+    assert json.loads((tmp_path / "spool" / "_delivery.json").read_text())["state"] == "finished"
 
 
 @pytest.mark.starts_spark

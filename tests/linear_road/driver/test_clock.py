@@ -1,16 +1,15 @@
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 
 from causeway.linear_road.driver.clock import SimulatedClock
-from causeway.linear_road.driver.deliver import DRIVE_FILE
+from causeway.streaming.delivery import SpoolControl
 
 
 def starts(spool: Path, started_at: float | None) -> None:
-    (spool / DRIVE_FILE).write_text(json.dumps({"state": "running", "started_at": started_at}))
+    SpoolControl(spool).save("running", started_at=started_at)
 
 
 @pytest.mark.parametrize(("speed", "from_minute"), [(1.0, 0), (10.0, 0), (0.5, 3), (60.0, 150)])

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import json
 import os
 import signal
 import subprocess
@@ -15,9 +14,10 @@ import pyarrow.parquet as pq
 import pytest
 from tests.linear_road.validation.made_workload import write_workload
 
-from causeway.linear_road.driver.drive_process import DriveProcess
+from causeway.linear_road.driver.drive_process import DriveProcess, SpoolDelivery
 from causeway.linear_road.driver.spool import delivered_until, spool_files
 from causeway.linear_road.workload.workload import Workload
+from causeway.streaming.delivery import Delivery, SpoolControl
 
 
 @pytest.fixture
@@ -43,16 +43,23 @@ def driving(
     from_minute: int = 0,
     resume: bool = False,
 ) -> Iterator[DriveProcess]:
-    driver = DriveProcess(workload, spool, speed=speed, from_minute=from_minute, resume=resume)
+    driver = DriveProcess(
+        workload,
+        spool,
+        speed=speed,
+        from_minute=from_minute,
+        resume=resume,
+        log=spool.with_name("driver.log"),
+    )
     try:
         yield driver
     finally:
         driver.stop()
 
 
-def wait_for(what: Callable[[], object], seconds: float = 60) -> None:
+def wait_for(event: Callable[[], object], seconds: float = 60) -> None:
     give_up = time.monotonic() + seconds
-    while not what():
+    while not event():
         assert time.monotonic() < give_up, "waited in vain"
         time.sleep(0.02)
 
@@ -62,16 +69,16 @@ def times(spool: Path) -> list[int]:
     return pa.concat_tables(tables).column("Time").to_pylist() if tables else []
 
 
-def test_real_time_waits_for_the_word(workload: Workload, spool: Path) -> None:
+def test_real_time_waits_for_the_start(workload: Workload, spool: Path) -> None:
     with driving(workload, spool, from_minute=5) as driver:
-        wait_for(lambda: driver.past_delivered)
+        wait_for(lambda: driver.ready)
         assert not driver.ended
         assert times(spool) == list(range(300))
-        time.sleep(0.3)
-        assert delivered_until(spool) == 300
+        assert (SpoolControl(spool).load() or {})["state"] == "starting"
         driver.start()
-        wait_for(lambda: driver.ended)
         outcome = driver.outcome()
+        assert driver.failure() is None
+        assert driver.finished
     assert outcome["state"] == "finished"
     assert (outcome["tuples"], outcome["from_minute"], outcome["speed"]) == (900, 5, 600.0)
     assert times(spool) == list(range(900))
@@ -79,24 +86,24 @@ def test_real_time_waits_for_the_word(workload: Workload, spool: Path) -> None:
 
 def test_without_real_time_nothing_is_waited_for(workload: Workload, spool: Path) -> None:
     with driving(workload, spool, speed=None) as driver:
-        wait_for(lambda: driver.ended)
         outcome = driver.outcome()
     assert (outcome["state"], outcome["tuples"], outcome["speed"]) == ("finished", 900, None)
 
 
 def test_stopped_and_resumed_it_leaves_nothing_out(workload: Workload, spool: Path) -> None:
     with driving(workload, spool, speed=200.0) as driver:
-        wait_for(lambda: driver.past_delivered)
+        wait_for(lambda: driver.ready)
         driver.start()
         wait_for(lambda: delivered_until(spool) > 100)
         driver.stop()
         assert driver.ended
+        assert not driver.finished
+        assert driver.failure() is None
         stopped = driver.outcome()
     assert stopped["state"] == "stopped"
     assert 100 < delivered_until(spool) < 900
     with driving(workload, spool, speed=200.0, resume=True) as driver:
-        # Real time has started: there is no word to wait for.
-        wait_for(lambda: driver.ended)
+        # Real time has started: nothing is waited for.
         outcome = driver.outcome()
     assert (outcome["state"], outcome["started_at"]) == ("finished", stopped["started_at"])
     assert times(spool) == list(range(900))
@@ -105,37 +112,59 @@ def test_stopped_and_resumed_it_leaves_nothing_out(workload: Workload, spool: Pa
 def test_killed_while_the_past_is_delivered(workload: Workload, spool: Path) -> None:
     with driving(workload, spool, from_minute=14) as driver:
         wait_for(lambda: spool_files(spool))
-        os.kill(driver._process.pid, signal.SIGKILL)
+        os.kill(driver.pid, signal.SIGKILL)
         wait_for(lambda: driver.ended)
-        assert driver.outcome() == {"state": "failed", "error": "it was killed by signal 9"}
+        assert "the data driver was killed by SIGKILL" in (driver.failure() or "")
+        assert not driver.finished
     with driving(workload, spool, from_minute=14, resume=True) as driver:
-        wait_for(lambda: driver.past_delivered)
+        wait_for(lambda: driver.ready)
         driver.start()
-        wait_for(lambda: driver.ended)
         assert driver.outcome()["state"] == "finished"
     assert times(spool) == list(range(900))
 
 
-def test_a_failure_is_told(workload: Workload, spool: Path) -> None:
+def test_a_failure_is_explained(workload: Workload, spool: Path) -> None:
     workload.parts[0].write_bytes(b"PAR1 no more")
     with driving(workload, spool) as driver:
-        wait_for(lambda: driver.ended)
         outcome = driver.outcome()
+        failure = driver.failure() or ""
     assert outcome["state"] == "failed"
     assert "part-00000.parquet cannot be read" in outcome["error"]
+    assert "part-00000.parquet cannot be read" in failure
+    assert "driver.log" in failure
+    assert "Traceback" in spool.with_name("driver.log").read_text()
 
 
-def test_a_failure_before_the_first_word_is_told_and_no_older_one(workload: Workload, spool: Path) -> None:
-    """What an earlier driver has left says nothing about this one."""
-    for state in ("finished", "stopped", "failed"):
-        facts = {"state": state, "started_at": None, "error": "an older story"}
-        (spool / "_drive.json").write_text(json.dumps(facts))
-        (spool / "_failure").write_text("an older story")
-        with driving(workload, spool) as driver:
-            wait_for(lambda driver=driver: driver.ended)
-            outcome = driver.outcome()
-        assert outcome["state"] == "failed"
-        assert "has been driven into before" in outcome["error"]
+def test_a_driver_that_somebody_else_stopped_has_failed(workload: Workload, spool: Path) -> None:
+    with driving(workload, spool, speed=1.0) as driver:
+        wait_for(lambda: driver.ready)
+        os.kill(driver.pid, signal.SIGTERM)
+        assert driver.outcome()["state"] == "stopped"
+        assert "stopped before all was delivered" in (driver.failure() or "")
+
+
+@pytest.mark.parametrize("state", ["finished", "stopped", "failed"])
+def test_the_state_of_an_earlier_driver_says_nothing_about_this_one(
+    workload: Workload, spool: Path, state: str
+) -> None:
+    SpoolControl(spool).save(state, started_at=None, error="an older failure")
+    with driving(workload, spool) as driver:
+        wait_for(lambda: driver.ended)
+        assert not driver.finished
+        assert "has been driven into before" in (driver.failure() or "")
+
+
+def test_as_the_delivery_of_a_run(workload: Workload, spool: Path) -> None:
+    with driving(workload, spool, from_minute=5) as driver:
+        delivery: Delivery = SpoolDelivery(driver, spool, [3, 8])
+        assert delivery.source() == ("linear-road-spool", {"path": str(spool.resolve()), "keys": "[3, 8]"})
+        wait_for(lambda: driver.ready)
+        assert (delivery.delivered, delivery.finished, delivery.failure()) == (300, False, None)
+        driver.start()
+        wait_for(lambda: delivery.finished)
+        assert (delivery.delivered, delivery.failure()) == (900, None)
+        delivery.stop()
+        assert delivery.finished
 
 
 _PARENT = """
@@ -144,9 +173,14 @@ from pathlib import Path
 from causeway.linear_road.driver.drive_process import DriveProcess
 from causeway.linear_road.workload.workload import Workload
 driver = DriveProcess(
-    Workload.load(Path(sys.argv[1])), Path(sys.argv[2]), speed=1.0, from_minute=1, resume=False
+    Workload.load(Path(sys.argv[1])),
+    Path(sys.argv[2]),
+    speed=1.0,
+    from_minute=1,
+    resume=False,
+    log=Path(sys.argv[2]).with_name("driver.log"),
 )
-print(driver._process.pid, flush=True)
+print(driver.pid, flush=True)
 if sys.argv[3] == "waits":
     sys.stdin.read()
 os._exit(1)
@@ -176,7 +210,7 @@ def test_it_ends_with_its_parent(workload: Workload, spool: Path, killed: str) -
         assert parent.stdout is not None
         pid = int(parent.stdout.readline())
         if killed == "at work":
-            wait_for((spool / "_past_delivered").exists)
+            wait_for((spool / "_ready").exists)
             assert not is_gone(pid)
             parent.kill()
         parent.wait(20)

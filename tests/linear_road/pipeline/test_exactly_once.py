@@ -58,7 +58,7 @@ class Watched:
 
     def all_is_delivered(self) -> bool:
         try:
-            state: str = json.loads((self._run / "spool" / "_drive.json").read_text())["state"]
+            state: str = json.loads((self._run / "spool" / "_delivery.json").read_text())["state"]
         except FileNotFoundError:
             return False
         return state == "finished"

@@ -13,7 +13,7 @@ from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxBytes
 from tests.linear_road.pipeline.tuple_tables import table
 from tests.linear_road.random_traffic import InputTuple, make_traffic
 
-from causeway.linear_road.driver.spool import spool_file_name, spool_files
+from causeway.linear_road.driver.spool import SpoolGapError, spool_file_name, spool_files
 from causeway.linear_road.pipeline.spool_source import SPOOL_DDL, SpoolSource
 from causeway.linear_road.pipeline.tuples_by_shard import deal
 from causeway.streaming.cells import concatenate, unpack
@@ -103,12 +103,12 @@ def test_what_is_answered_is_taken_away_but_for_the_newest(
 ) -> None:
     for first in (0, 60, 120):
         deliver(tmp_path, seconds, first, first + 59)
-    (tmp_path / "_drive.json").touch()
+    (tmp_path / "_delivery.json").touch()
     reader.commit({"second": 60})
     assert [file.first for file in spool_files(tmp_path)] == [60, 120]
     reader.commit({"second": 180})
     assert [file.first for file in spool_files(tmp_path)] == [120]
-    assert (tmp_path / "_drive.json").exists()
+    assert (tmp_path / "_delivery.json").exists()
     # A batch is done again from the files that it had, whatever has been committed before it.
     deliver(tmp_path, seconds, 180, 239)
     assert [first for first, _ in read_cells(reader, 180, 240)[KEYS[0]]] == [
@@ -125,3 +125,54 @@ def test_files_that_come_meanwhile_are_of_the_next_batch(
     for key in KEYS:
         ((_, cell),) = read_cells(reader, 0, end["second"])[key]
         assert all(time < 60 for time in unpack(cell)["time"].tolist())
+
+
+def test_a_missing_file_is_noticed_before_a_batch_is_planned(
+    reader: DataSourceStreamReader, seconds: Seconds, tmp_path: Path
+) -> None:
+    for first in (0, 60, 120):
+        deliver(tmp_path, seconds, first, first + 59)
+    (tmp_path / spool_file_name(60, 119)).unlink()
+    with pytest.raises(SpoolGapError, match="lacks the seconds 60 to 119"):
+        reader.latestOffset({"second": 0}, NO_LIMIT)
+    with pytest.raises(SpoolGapError, match="lacks the seconds 60 to 119"):
+        reader.latestOffset({"second": 60}, NO_LIMIT)
+
+
+@pytest.mark.parametrize(("missing", "message"), [(0, "0 to 59"), (60, "60 to 119"), (120, "120 to 179")])
+def test_a_planned_batch_needs_all_its_files(
+    reader: DataSourceStreamReader, seconds: Seconds, tmp_path: Path, missing: int, message: str
+) -> None:
+    for first in (0, 60, 120):
+        deliver(tmp_path, seconds, first, first + 59)
+    (tmp_path / spool_file_name(missing, missing + 59)).unlink()
+    with pytest.raises(SpoolGapError, match=f"lacks the seconds {message}"):
+        reader.partitions({"second": 0}, {"second": 180})
+
+
+def test_a_file_that_is_gone_or_damaged_when_it_is_read_is_named(
+    reader: DataSourceStreamReader, seconds: Seconds, tmp_path: Path
+) -> None:
+    deliver(tmp_path, seconds, 0, 59)
+    (task,) = reader.partitions({"second": 0}, {"second": 60})
+    file = tmp_path / spool_file_name(0, 59)
+    file.write_bytes(file.read_bytes()[:100])
+    with pytest.raises(SpoolGapError, match=f"{file.name} cannot be read"):
+        list(reader.read(task))
+    file.unlink()
+    with pytest.raises(SpoolGapError, match=f"{file.name} was removed before it was answered"):
+        list(reader.read(task))
+
+
+def test_a_batch_planned_again_has_the_same_files_whatever_came_since(
+    reader: DataSourceStreamReader, seconds: Seconds, tmp_path: Path
+) -> None:
+    for first in (0, 60, 120):
+        deliver(tmp_path, seconds, first, first + 59)
+    reader.commit({"second": 60})
+    planned = [task.value for task in reader.partitions({"second": 60}, {"second": 180})]
+    for first in (180, 240):
+        deliver(tmp_path, seconds, first, first + 59)
+    # After a restart, Spark commits the batch before it again.
+    reader.commit({"second": 60})
+    assert [task.value for task in reader.partitions({"second": 60}, {"second": 180})] == planned

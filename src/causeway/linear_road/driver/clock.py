@@ -2,39 +2,42 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
-from causeway.linear_road.driver.deliver import DRIVE_FILE
+from causeway.streaming.clock import DeliveryClock
+from causeway.streaming.delivery import SpoolControl
 
 __all__ = ["SimulatedClock"]
 
 
 class SimulatedClock:
-    """Seconds since the start of the simulation, of a moment in real time.
+    """Seconds since the start of the simulation, at a moment of real time.
 
-    The clock stands at the end of the past that is delivered at once until real time starts. Where nothing is
-    delivered in real time (`speed` is None), it counts real seconds from when it was made.
+    Until real time starts, the clock stands at the end of the past that is delivered at once. Where nothing
+    is delivered in real time (`speed` is None), it counts real seconds from `made_at`.
     """
 
     def __init__(self, spool: Path, speed: float | None, from_minute: int, made_at: float) -> None:
-        self._file = spool / DRIVE_FILE
-        self._speed = speed
+        self._control = SpoolControl(spool)
         self._origin = 60.0 * from_minute
-        self._started_at = made_at if speed is None else None
+        self._speed = 1.0 if speed is None else speed
+        self._clock = None if speed is not None else self._started(made_at)
 
     @property
     def started_at(self) -> float | None:
         """When real time started (seconds since 1970), None before."""
-        if self._started_at is None:
-            try:
-                self._started_at = json.loads(self._file.read_text())["started_at"]
-            except (FileNotFoundError, KeyError):
+        if self._clock is None:
+            started_at = (self._control.load() or {}).get("started_at")
+            if started_at is None:
                 return None
-        return self._started_at
+            self._clock = self._started(started_at)
+        return self._clock.started_at
 
     def at(self, moment: float) -> float:
-        """What the clock shows at `moment` (seconds since 1970)."""
-        if self.started_at is None:
+        """The simulated second at `moment` (seconds since 1970)."""
+        if self.started_at is None or self._clock is None:
             return self._origin
-        return self._origin + max(0.0, moment - self.started_at) * (self._speed or 1.0)
+        return self._clock.position(moment)
+
+    def _started(self, started_at: float) -> DeliveryClock:
+        return DeliveryClock(started_at, self._origin, self._speed)

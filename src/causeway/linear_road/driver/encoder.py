@@ -25,7 +25,10 @@ __all__ = ["AheadFile", "Encoder"]
 _FILE_ROWS: Final = 1 << 20
 """The rows at which a file of several seconds is closed early, so that memory stays bounded."""
 
-_STOP_POLL: Final = 0.1
+_PAST_FILES_AHEAD: Final = 2
+"""Files of the past that wait at a time: they are much larger than those of real time."""
+
+_POLL: Final = 0.1
 
 
 @dataclass(frozen=True)
@@ -34,9 +37,15 @@ class AheadFile:
 
     path: Path
     first: int
+    """The first second that it covers: the one after the file before it."""
+    earliest: int
+    """The first second of which it has tuples."""
     last: int
+    """The last second that it covers, which has tuples."""
     seconds: int
+    """Seconds that have tuples."""
     tuples: int
+    size: int
     past: bool
 
     @property
@@ -48,14 +57,21 @@ class Encoder:
     """The thread that merges and encodes ahead; leaving the context ends it, and leaves its files there."""
 
     def __init__(
-        self, workload: Workload, folder: Path, *, first: int, origin: int, group: int, files_ahead: int
+        self,
+        workload: Workload,
+        folder: Path,
+        *,
+        first: int,
+        origin: int,
+        seconds_per_file: int,
+        files_ahead: int,
     ) -> None:
         """Encode from second `first` on; what is before `origin` is the past."""
         self._workload = workload
         self._folder = folder
         self._first = first
         self._origin = origin
-        self._group = group
+        self._seconds_per_file = seconds_per_file
         self._files: queue.Queue[AheadFile | Exception | None] = queue.Queue(files_ahead)
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="encoder", daemon=True)
@@ -92,9 +108,13 @@ class Encoder:
         self._put(last)
 
     def _put(self, file: AheadFile | Exception | None) -> bool:
+        past = isinstance(file, AheadFile) and file.past
         while not self._stop.is_set():
+            if past and self._files.qsize() >= _PAST_FILES_AHEAD:
+                self._stop.wait(_POLL / 10)
+                continue
             try:
-                self._files.put(file, timeout=_STOP_POLL)
+                self._files.put(file, timeout=_POLL)
                 return True
             except queue.Full:
                 continue
@@ -105,9 +125,7 @@ class Encoder:
         batches: list[pa.RecordBatch] = []
         times: list[int] = []
         rows = 0
-        for second in read_seconds(self._workload.parts, self._workload.format):
-            if second.time < self._first:
-                continue
+        for second in read_seconds(self._workload.parts, self._workload.format, self._first):
             if times and (rows >= _FILE_ROWS or self._file_of(second.time) != self._file_of(times[0])):
                 yield self._write(batches, times)
                 batches, times, rows = [], [], 0
@@ -120,18 +138,21 @@ class Encoder:
     def _file_of(self, second: int) -> tuple[bool, int]:
         if second < self._origin:
             return (False, second // 60)
-        return (True, (second - self._origin) // self._group)
+        return (True, (second - self._origin) // self._seconds_per_file)
 
     def _write(self, batches: list[pa.RecordBatch], times: list[int]) -> AheadFile:
-        path = self._folder / f"{times[0]:012d}.parquet"
+        first, self._first = self._first, times[-1] + 1
+        path = self._folder / f"{first:012d}.parquet"
         table = pa.Table.from_batches(batches)
         # Of the encodings that Spark reads with its vectorised reader, the fastest both to write and to read.
         pq.write_table(table, path, compression="lz4", use_dictionary=False, write_statistics=False)
         return AheadFile(
             path=path,
-            first=times[0],
+            first=first,
+            earliest=times[0],
             last=times[-1],
             seconds=len(times),
             tuples=table.num_rows,
+            size=path.stat().st_size,
             past=times[0] < self._origin,
         )

@@ -8,11 +8,11 @@ SPOOL ──► source ──────► shards ─────────�
 
 from __future__ import annotations
 
-import json
 import uuid
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from causeway.linear_road.driver.spool import source_options
 from causeway.linear_road.history.prepared import PreparedHistory
 from causeway.linear_road.pipeline.answer_sink import AnswerSink
 from causeway.linear_road.pipeline.processor import ANSWERS_DDL, RoadProcessor
@@ -61,10 +61,11 @@ def start_query(
     spark.conf.set("spark.sql.shuffle.partitions", str(shards))
     spark.dataSource.register(SpoolSource)
     keys = shard_keys(spark, shards)
+    spool_format, options = source_options(spool, keys)
     processor = RoadProcessor(str(uuid.uuid4()), keys, rules, history)
     return (
-        spark.readStream.format(SpoolSource.name())
-        .options(path=str(spool.resolve()), keys=json.dumps(keys))
+        spark.readStream.format(spool_format)
+        .options(**options)
         .load()
         .groupBy("shard")
         .transformWithStateInPandas(

@@ -1,6 +1,7 @@
 """The source: the driver's spool as a stream of a few large cells, each with the tuples of one shard.
 
-The offset is the next simulated second. A file has whole seconds, and so has every batch.
+The offset is the next simulated second. A file has whole seconds, and so has every batch. Between two offsets
+there are always the same files: one that is missing fails the query (`SpoolGapError`).
 """
 
 from __future__ import annotations
@@ -16,9 +17,16 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
-from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, ReadMaxBytes
+from pyspark.sql.streaming.datasource import ReadLimit, ReadMaxBytes
 
-from causeway.linear_road.driver.spool import SpoolFile, spool_files
+from causeway.linear_road.driver.spool import (
+    BATCH_BYTES,
+    SPOOL_FORMAT,
+    SpoolFile,
+    SpoolGapError,
+    files_between,
+    spool_files,
+)
 from causeway.linear_road.pipeline.tuples_by_shard import deal
 from causeway.streaming.cells import pack
 
@@ -27,16 +35,13 @@ __all__ = ["SPOOL_DDL", "SpoolSource"]
 SPOOL_DDL: Final = "shard INT, first INT, tuples BINARY"
 _SCHEMA: Final = pa.schema([("shard", pa.int32()), ("first", pa.int32()), ("tuples", pa.binary())])
 
-_BATCH_BYTES: Final = 32 << 20
-"""What a batch takes when it has fallen behind, or the past is delivered: some million tuples."""
-
 
 class SpoolSource(DataSource):
-    """Options: `path`, the spool; `keys`, the numbers of the shards, as a list in JSON."""
+    """Options: `path`, the spool; `keys`, the shards' keys as a list in JSON. See `spool.source_options`."""
 
     @classmethod
     def name(cls) -> str:
-        return "linear-road-spool"
+        return SPOOL_FORMAT
 
     def schema(self) -> str:
         return SPOOL_DDL
@@ -54,36 +59,35 @@ class _SpoolReader(DataSourceStreamReader):
         return {"second": 0}
 
     def getDefaultReadLimit(self) -> ReadLimit:  # noqa: N802
-        return ReadMaxBytes(_BATCH_BYTES)
+        return ReadMaxBytes(BATCH_BYTES)
 
     def latestOffset(self, start: dict[str, int], limit: ReadLimit) -> dict[str, int]:  # noqa: N802
-        second, taken = start["second"], 0
-        most = limit.max_bytes if isinstance(limit, ReadMaxBytes) else None
-        for file in self._files(second):
-            if most is not None and not isinstance(limit, ReadAllAvailable):
-                taken += file.path.stat().st_size
-                if taken > most and second > start["second"]:
+        second, batch_bytes = start["second"], 0
+        limit_bytes = limit.max_bytes if isinstance(limit, ReadMaxBytes) else None
+        for file in files_between(self._spool, second):
+            if limit_bytes is not None:
+                batch_bytes += _size(file)
+                if batch_bytes > limit_bytes and second > start["second"]:
                     break
             second = file.last + 1
         return {"second": second}
 
     def partitions(self, start: dict[str, int], end: dict[str, int]) -> Sequence[InputPartition]:
-        """A task for each shard at most: a task costs more than the reading of many small files."""
-        files = self._files(start["second"], end["second"])
-        sizes = np.cumsum([file.path.stat().st_size for file in files])
+        """At most one task for each shard: a task costs more than the reading of many small files."""
+        files = files_between(self._spool, start["second"], end["second"])
+        ends = np.cumsum([_size(file) for file in files])
         tasks = len(self._keys)
-        task_of = [min(tasks - 1, int(size * tasks / (sizes[-1] + 1))) for size in sizes]
+        task_of = [min(tasks - 1, int(size * tasks / (ends[-1] + 1))) for size in ends]
         return [
-            InputPartition([str(files[at].path) for at in range(len(files)) if task_of[at] == task])
+            InputPartition(
+                [str(file.path) for file, number in zip(files, task_of, strict=True) if number == task]
+            )
             for task in sorted(set(task_of))
         ]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         began = time.perf_counter()
-        # By one thread: tasks are as many as there are cores.
-        tuples = pa.concat_tables(
-            pq.read_table(path, use_threads=False, memory_map=True) for path in partition.value
-        ).combine_chunks()
+        tuples = pa.concat_tables(_read(path) for path in partition.value).combine_chunks()
         first = tuples.column("Time")[0].as_py()
         dealt = deal(tuples, len(self._keys))
         spent = {"spent_reading": np.array([(time.perf_counter() - began) / len(dealt)])}
@@ -98,15 +102,29 @@ class _SpoolReader(DataSourceStreamReader):
         )
 
     def commit(self, end: dict[str, int]) -> None:
-        """Take away what has been answered, but for the newest file, which says how far delivery has got."""
+        """Remove what has been answered, except the newest file, whose name says how far delivery has got."""
         for file in spool_files(self._spool)[:-1]:
             if file.last < end["second"]:
                 with suppress(FileNotFoundError):
                     file.path.unlink()
 
-    def _files(self, start: int, end: int | None = None) -> list[SpoolFile]:
-        return [
-            file
-            for file in spool_files(self._spool)
-            if file.first >= start and (end is None or file.last < end)
-        ]
+
+def _read(path: str) -> pa.Table:
+    try:
+        # By one thread: there are as many tasks as cores.
+        return pq.read_table(path, use_threads=False, memory_map=True)
+    except FileNotFoundError:
+        raise _gone(Path(path)) from None
+    except (pa.ArrowException, OSError) as unreadable:
+        raise SpoolGapError(f"{path} cannot be read: {unreadable}") from unreadable
+
+
+def _size(file: SpoolFile) -> int:
+    try:
+        return file.path.stat().st_size
+    except FileNotFoundError:
+        raise _gone(file.path) from None
+
+
+def _gone(path: Path) -> SpoolGapError:
+    return SpoolGapError(f"{path} was removed before it was answered")

@@ -31,6 +31,7 @@ from causeway.linear_road.workload.workload import Workload
 from causeway.runtime.errors import UserError
 from causeway.runtime.machine import hardware, versions
 from causeway.runtime.progress import ProgressBar, progress_bar
+from causeway.spark.precedence import give_way
 from causeway.spark.session import explain
 
 if TYPE_CHECKING:
@@ -101,6 +102,8 @@ def run(
     facts = folder.facts()
     if not facts["attempts"]:
         facts |= _facts_of_spark(spark, workload)
+    # The driver must be punctual while Spark uses every core.
+    give_way(spark)
     facts |= {"state": "running", "attempts": facts["attempts"] + 1}
     folder.save(facts)
     began = time.monotonic()
@@ -168,7 +171,12 @@ class _Run:
         """Let the driver deliver, and wait for the last answer; returns how the driver did."""
         settings, spool = self._settings, self._folder.spool
         driver = DriveProcess(
-            self._workload, spool, speed=settings.speed, from_minute=settings.from_minute, resume=resume
+            self._workload,
+            spool,
+            speed=settings.speed,
+            from_minute=settings.from_minute,
+            resume=resume,
+            log=self._folder.path / "driver.log",
         )
         started = False
         try:
@@ -178,11 +186,11 @@ class _Run:
                     ended = driver.ended
                     self._look(bar)
                     all_answered = self._answered >= delivered_until(spool)
-                    if not started and driver.past_delivered and all_answered:
+                    if not started and driver.ready and all_answered:
                         driver.start()
                         started = True
-                    if ended and (driver_failed := _failure(driver.outcome())):
-                        raise UserError(f"the driver failed: {driver_failed}")
+                    if ended and (driver_failed := driver.failure()):
+                        raise UserError(driver_failed)
                     if ended and all_answered:
                         return {
                             name: value
@@ -242,12 +250,6 @@ class _Run:
         news = [one for one in recent if one["numInputRows"] and one["batchId"] > self._newest]
         self._newest = newest
         return news
-
-
-def _failure(outcome: dict[str, Any]) -> str | None:
-    if outcome["state"] == "finished":
-        return None
-    return str(outcome.get("error") or f"it was {outcome['state']}")
 
 
 def _second(progress: Any) -> int:
@@ -360,7 +362,8 @@ def _warm_up(
 
 
 def _first_tuples(workload: Workload) -> Iterator[tuple[int, int, pa.Table]]:
-    """The first tuples, some seconds at a time."""
+    """The first tuples, some seconds at a time, as (first second, last second, tuples)."""
+    first = 0
     seconds: list[int] = []
     batches: list[pa.RecordBatch] = []
     given = 0
@@ -368,9 +371,10 @@ def _first_tuples(workload: Workload) -> Iterator[tuple[int, int, pa.Table]]:
         seconds.append(second.time)
         batches += second.batches
         if len(seconds) == _WARM_UP_SECONDS:
-            yield seconds[0], seconds[-1], pa.Table.from_batches(batches)
+            yield first, seconds[-1], pa.Table.from_batches(batches)
+            first = seconds[-1] + 1
             seconds, batches, given = [], [], given + 1
             if given == _WARM_UP_BATCHES:
                 return
     if seconds:
-        yield seconds[0], seconds[-1], pa.Table.from_batches(batches)
+        yield first, seconds[-1], pa.Table.from_batches(batches)
