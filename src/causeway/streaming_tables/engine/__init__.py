@@ -1,0 +1,1 @@
+"""Statements over streaming tables on Spark: catalog, reads, continuous queries, inserts, the connection."""

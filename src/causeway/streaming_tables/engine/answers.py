@@ -1,0 +1,61 @@
+"""Answers of statements: rows that are read when somebody asks for them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from pyspark.sql import DataFrame
+
+__all__ = ["Answer"]
+
+
+class Answer:
+    """The rows of a one-time statement, over the snapshot that was taken when it was issued."""
+
+    def __init__(
+        self,
+        frame: DataFrame | Callable[[], DataFrame] | None = None,
+        *,
+        scan: Callable[[], pa.Table] | None = None,
+        rows: pa.Table | None = None,
+    ) -> None:
+        """`scan` answers without Spark; `rows` are an answer that is there already."""
+        self._frame = frame
+        self._scan = scan
+        self._rows = rows
+
+    @property
+    def df(self) -> DataFrame:
+        """The answer as a DataFrame, for any Spark job."""
+        if self._frame is None:
+            from pyspark.sql import SparkSession
+
+            spark = SparkSession.getActiveSession()
+            assert spark is not None and self._rows is not None
+            self._frame = spark.createDataFrame(self._rows)
+        if callable(self._frame):
+            self._frame = self._frame()
+        return self._frame
+
+    def to_arrow(self) -> pa.Table:
+        """All rows as an Arrow table."""
+        if self._rows is None:
+            self._rows = self.df.toArrow() if self._scan is None else self._scan()
+        return self._rows
+
+    def to_pandas(self) -> pd.DataFrame:
+        """All rows as a pandas DataFrame."""
+        return self.to_arrow().to_pandas()
+
+    def show(self, limit: int = 20) -> None:
+        """Print the first rows as a table."""
+        from rich.console import Console
+
+        from causeway.report.text_table import text_table
+
+        Console().print(text_table(self.to_arrow(), limit))

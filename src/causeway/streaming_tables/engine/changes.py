@@ -1,0 +1,180 @@
+"""One-time writes: rows that are appended, deleted or replaced."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from causeway.runtime.errors import UserError
+from causeway.streaming_tables.engine.one_time import Moment, moment_of
+from causeway.streaming_tables.engine.relations import SEQ, Relations
+from causeway.streaming_tables.engine.spark_errors import in_users_text
+from causeway.streaming_tables.engine.warehouse import Warehouse
+from causeway.streaming_tables.language import Delete, Query, Update, quote_identifier
+from causeway.streaming_tables.storage import Snapshot, TableDefinition, TableWriter
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+__all__ = ["Changes", "rows_of", "to_table"]
+
+
+def rows_of(data: Any, definition: TableDefinition) -> pa.Table:
+    """Rows that a user gives, as Arrow: an Arrow table or batch, pandas, or rows as mappings or sequences.
+
+    Mappings are read by name; a sequence has all columns in the table's order, the time last.
+    """
+    import pandas as pd
+
+    names = definition.arrow_schema().names
+    if isinstance(data, pa.Table):
+        return data
+    if isinstance(data, pa.RecordBatch):
+        return pa.Table.from_batches([data])
+    if isinstance(data, pd.DataFrame):
+        return pa.Table.from_pandas(data, preserve_index=False)
+    if not isinstance(data, Iterable) or isinstance(data, str | bytes | Mapping):
+        raise UserError(
+            f"rows for {definition.name} are an Arrow table, a pandas DataFrame or a list of rows, "
+            f"not {type(data).__name__}"
+        )
+    rows = list(data)
+    if all(isinstance(row, Mapping) for row in rows):
+        known = {str(key).lower() for row in rows for key in row}
+        lower = [{str(key).lower(): value for key, value in row.items()} for row in rows]
+        unknown = known - {name.lower() for name in names}
+        if unknown:
+            raise UserError(f"{definition.name} has no column {', '.join(sorted(unknown))}")
+        columns: list[list[Any]] = [[row.get(name.lower()) for row in lower] for name in names]
+    elif all(isinstance(row, Sequence) and not isinstance(row, str | bytes) for row in rows):
+        for number, row in enumerate(rows, 1):
+            if len(row) != len(names):
+                raise UserError(
+                    f"row {number} has {len(row)} values; {definition.name} has {len(names)} columns "
+                    f"({', '.join(names)})"
+                )
+        columns = [list(column) for column in zip(*rows, strict=True)] or [[] for _ in names]
+    else:
+        raise UserError(f"rows for {definition.name} are all mappings, or all sequences")
+    arrays = [
+        _array(values, field, definition)
+        for values, field in zip(columns, definition.arrow_schema(), strict=True)
+    ]
+    return pa.Table.from_arrays(arrays, names)
+
+
+def to_table(rows: pa.Table, definition: TableDefinition) -> pa.Table:
+    """Rows with the table's columns, by name in any case, in its order and types."""
+    schema = definition.arrow_schema()
+    found = {name.lower(): name for name in rows.schema.names}
+    missing = [name for name in schema.names if name.lower() not in found]
+    extra = [name for name in rows.schema.names if name.lower() not in {one.lower() for one in schema.names}]
+    if missing or extra:
+        parts = [f"{', '.join(missing)} missing" if missing else "", f"{', '.join(extra)} unknown" if extra else ""]
+        raise UserError(
+            f"the columns do not match {definition.name} ({', '.join(schema.names)}): "
+            f"{'; '.join(part for part in parts if part)}"
+        )
+    columns = []
+    for field in schema:
+        column = rows.column(found[field.name.lower()])
+        try:
+            columns.append(column.cast(field.type))
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as refused:
+            raise UserError(f"column {field.name} of {definition.name}: {refused}") from refused
+    time = columns[-1]
+    if time.null_count:
+        raise UserError(f"a row for {definition.name} has no time: {definition.time.name} is null")
+    return pa.Table.from_arrays(columns, schema=schema)
+
+
+def _array(values: list[Any], field: pa.Field, definition: TableDefinition) -> pa.Array:
+    try:
+        return pa.array(values, field.type)
+    except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError) as refused:
+        raise UserError(f"column {field.name} of {definition.name}: {refused}") from refused
+
+
+class Changes:
+    """Deletes and replaces rows of streaming tables, by conditions in Spark SQL."""
+
+    def __init__(self, warehouse: Warehouse, relations: Relations) -> None:
+        self._warehouse = warehouse
+        self._relations = relations
+
+    def delete(self, statement: Delete, writer: TableWriter, clock: str) -> int:
+        """Delete rows; returns how many."""
+        snapshot = writer.store.snapshot()
+        found = self._select([SEQ], statement.table, statement.alias, statement.where, snapshot, clock)
+        return writer.delete(np.asarray(found.column(0).to_numpy(), np.int64))
+
+    def update(self, statement: Update, writer: TableWriter, clock: str) -> int:
+        """Replace values of rows; returns how many rows."""
+        snapshot = writer.store.snapshot()
+        definition = snapshot.definition
+        values = {column.lower(): expression for column, expression in statement.values}
+        if definition.time.name.lower() in values:
+            raise UserError(
+                f"{definition.time.name} is the time of a row of {definition.name} and stays; "
+                "delete the row and insert another"
+            )
+        now = moment_of({definition.name: snapshot}, clock)
+        columns = [
+            f"CAST({self._expression(values[name.lower()], now)} AS {_type_of(definition, name)}) "
+            f"AS {quote_identifier(name)}"
+            if name.lower() in values
+            else f"{quote_identifier(statement.alias or definition.name)}.{quote_identifier(name)}"
+            for name in definition.arrow_schema().names
+        ]
+        found = self._select(
+            [*columns, SEQ], statement.table, statement.alias, statement.where, snapshot, clock
+        )
+        return writer.replace(found.cast(definition.file_schema()))
+
+    def _select(
+        self,
+        columns: Sequence[str],
+        table: str,
+        alias: str | None,
+        where: Query | None,
+        snapshot: Snapshot,
+        clock: str,
+    ) -> pa.Table:
+        """The named expressions for all rows that meet a condition of the user's."""
+        name = self._relations.unused_name(table)
+        frames: dict[str, DataFrame] = {name: self._relations.snapshot(snapshot, with_seq=True)}
+        others = {} if where is None else self._others(where, frames)
+        head = f"SELECT {', '.join(columns)} FROM {name} AS {quote_identifier(alias or table)}"
+        if where is None:
+            with self._relations.named(frames):
+                return self._relations.spark.sql(head).toArrow()
+        now = moment_of({table: snapshot}, clock)
+        rendered = where.rendered(
+            lambda piece: _no_window(piece.table),
+            now.literal,
+            table_name=lambda piece: others[piece.table.lower()],
+        )
+        with in_users_text(rendered), self._relations.named(frames):
+            return self._relations.spark.sql(f"{head} WHERE {rendered.text}\n").toArrow()
+
+    def _others(self, where: Query, frames: dict[str, DataFrame]) -> dict[str, str]:
+        """Relations of the streaming tables that a condition reads in subqueries."""
+        names = {}
+        for table in dict.fromkeys(piece.table.lower() for piece in where.tables):
+            names[table] = self._relations.unused_name(table)
+            frames[names[table]] = self._relations.snapshot(self._warehouse.require(table).snapshot())
+        return names
+
+    def _expression(self, expression: Query, now: Moment) -> str:
+        return expression.render(lambda piece: _no_window(piece.table), now.literal)
+
+
+def _no_window(table: str) -> str:
+    raise UserError(f"a window on {table} has no place in a condition of DELETE or UPDATE")
+
+
+def _type_of(definition: TableDefinition, name: str) -> str:
+    return next(column.type for column in definition.columns if column.name.lower() == name.lower())

@@ -1,0 +1,254 @@
+"""Continuous inserts: Structured Streaming queries from a source into a table.
+
+    W/inserts/<number>/insert.json   the statement: table, source, options; its state
+    W/inserts/<number>/source/       what the source must remember (files that it has found, lines received)
+    W/inserts/<number>/checkpoint/   Spark's
+
+A batch is handed to the table's writer with its number, so that one that Spark does again changes nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from causeway.runtime.errors import UserError
+from causeway.runtime.output_folder import load_facts, write_json
+from causeway.spark.errors import explain
+from causeway.streaming_tables.engine.warehouse import Warehouse
+from causeway.streaming_tables.sources import Source, TargetColumns, open_source
+from causeway.streaming_tables.storage import TableDefinition, TableWriter
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.streaming.query import StreamingQuery
+
+__all__ = ["Insert", "InsertFacts", "Inserts"]
+
+_LAYOUT: Final = 1
+_POLL: Final = 0.05
+_REJECT_COLUMNS: Final = ("__source", "__line", "__reason", "__text")
+
+
+@dataclass(frozen=True)
+class InsertFacts:
+    """A continuous insert, as it is kept. `state` is running, finished, stopped or failed."""
+
+    number: int
+    table: str
+    address: str
+    options: dict[str, str]
+    base: str
+    """The folder that relative addresses are relative to."""
+    select: str | None = None
+    """The text of `INSERT INTO t SELECT … FROM STREAM …`, if it is one."""
+    state: str = "running"
+    reason: str = ""
+
+    @property
+    def source_name(self) -> str:
+        """What the table knows the batches by."""
+        return f"insert-{self.number}"
+
+
+Transform = Callable[[pa.Table], pa.Table]
+
+
+class Insert:
+    """A continuous insert at work in this process."""
+
+    def __init__(
+        self,
+        spark: SparkSession,
+        folder: Path,
+        facts: InsertFacts,
+        source: Source,
+        writer: TableWriter,
+        transform: Callable[[DataFrame], pa.Table] | None,
+        on_end: Callable[[Insert], None],
+    ) -> None:
+        """`transform` makes the table's rows of a batch of the source; without it they are the same."""
+        self.facts = facts
+        self._folder = folder
+        self._source = source
+        self._writer = writer
+        self._transform = transform
+        self._on_end = on_end
+        self._offset = _committed_offset(folder / "checkpoint")
+        self._stopping = threading.Event()
+        self._query = self._start(spark)
+        self._thread = threading.Thread(target=self._watch, name=facts.source_name, daemon=True)
+        self._thread.start()
+
+    def wait_for_present(self, patience: Callable[[], None]) -> None:
+        """Wait until all that the source holds now is in the table; `patience` is called while it waits."""
+        goal = self._source.available()
+        while not self._source.reached(self._offset, goal):
+            self.raise_failure()
+            if self.facts.state != "running":
+                return
+            patience()
+            time.sleep(_POLL)
+
+    def wait_for_end(self, patience: Callable[[], None]) -> None:
+        """For a source that ends: wait until it is finished."""
+        while self._source.ends and self.facts.state == "running":
+            patience()
+            time.sleep(_POLL)
+        self.raise_failure()
+
+    @property
+    def ends(self) -> bool:
+        """Whether the source ends by itself."""
+        return self._source.ends
+
+    def raise_failure(self) -> None:
+        """Raise what ended the insert, if something did."""
+        if self.facts.state == "failed":
+            raise UserError(
+                f"INSERT INTO {self.facts.table} FROM '{self.facts.address}' failed: {self.facts.reason}"
+            )
+
+    def stop(self) -> None:
+        """Stop after the batch that it is at; it goes on when the warehouse is opened again."""
+        self._stopping.set()
+        self._query.stop()
+        self._thread.join()
+        self._source.stop()
+
+    def _start(self, spark: SparkSession) -> StreamingQuery:
+        frame = self._source.load(spark, tasks=spark.sparkContext.defaultParallelism)
+        return (
+            frame.writeStream.queryName(f"{self.facts.source_name} into {self.facts.table}")
+            .option("checkpointLocation", str(self._folder / "checkpoint"))
+            .foreachBatch(self._take)
+            .start()
+        )
+
+    def _take(self, batch: DataFrame, number: int) -> None:
+        if self._transform is None:
+            rows, rejected = _split(batch.toArrow(), self._writer.store.definition)
+        else:
+            good = batch.where("__reason IS NULL").drop(*_REJECT_COLUMNS)
+            refused = batch.where("__reason IS NOT NULL").select(*_REJECT_COLUMNS).toArrow()
+            rows, rejected = self._transform(good), _rejected(refused)
+        self._writer.append(rows, rejected=rejected, source=self.facts.source_name, batch=number)
+        self._offset = _offset_of_batch(self._folder / "checkpoint", number)
+
+    def _watch(self) -> None:
+        """End the insert when its source has ended, or Spark's query has failed."""
+        while not self._stopping.wait(_POLL):
+            failure = self._query.exception()
+            if failure is not None:
+                self._finish("failed", explain(failure))
+                return
+            if self._source.finished(self._offset):
+                self._query.stop()
+                self._finish("finished", "")
+                return
+            if not self._query.isActive and not self._stopping.is_set():
+                self._finish("failed", "Spark's query ended by itself")
+                return
+
+    def _finish(self, state: str, reason: str) -> None:
+        self._source.stop()
+        facts = replace(self.facts, state=state, reason=reason)
+        save_facts(self._folder, facts)
+        self.facts = facts
+        self._on_end(self)
+
+
+class Inserts:
+    """The continuous inserts of a warehouse, on disk."""
+
+    def __init__(self, warehouse: Warehouse) -> None:
+        self._warehouse = warehouse
+
+    def all(self) -> list[InsertFacts]:
+        """Every insert that was ever begun, in that order."""
+        if not self._warehouse.inserts.is_dir():
+            return []
+        folders = [path for path in self._warehouse.inserts.iterdir() if path.name.isdigit()]
+        found = [load_insert(path) for path in sorted(folders, key=lambda path: int(path.name))]
+        return [facts for facts in found if facts is not None]
+
+    def of_table(self, table: str) -> list[InsertFacts]:
+        """The inserts into one table."""
+        return [facts for facts in self.all() if facts.table.lower() == table.lower()]
+
+    def begin(
+        self, table: str, address: str, options: Mapping[str, str], select: str | None
+    ) -> tuple[InsertFacts, Path]:
+        """Make the folder of a new insert."""
+        self._warehouse.inserts.mkdir(exist_ok=True)
+        number = 1
+        while True:
+            folder = self._warehouse.inserts / str(number)
+            try:
+                folder.mkdir()
+                break
+            except FileExistsError:
+                number += 1
+        (folder / "source").mkdir()
+        return InsertFacts(number, table, address, dict(options), str(Path.cwd()), select), folder
+
+    def folder(self, facts: InsertFacts) -> Path:
+        """Where an insert is kept."""
+        return self._warehouse.inserts / str(facts.number)
+
+
+def open_insert_source(facts: InsertFacts, folder: Path, target: TargetColumns) -> Source:
+    """The source of an insert."""
+    return open_source(facts.address, facts.options, target, folder / "source", Path(facts.base))
+
+
+def save_facts(folder: Path, facts: InsertFacts) -> None:
+    """Keep what is known of an insert."""
+    write_json(folder / "insert.json", asdict(facts) | {"layout": _LAYOUT})
+
+
+def load_insert(folder: Path) -> InsertFacts | None:
+    """The insert of a folder; None if the statement failed before it was one."""
+    if not (folder / "insert.json").exists():
+        return None
+    return InsertFacts(**load_facts(folder / "insert.json", _LAYOUT, absent="", without=""))
+
+
+def _split(batch: pa.Table, definition: TableDefinition) -> tuple[pa.Table, pa.Table]:
+    """The table's rows of a batch, and the rows that were rejected."""
+    reason = batch.column("__reason")
+    schema = definition.arrow_schema()
+    if reason.null_count == batch.num_rows:
+        rows, refused = batch, batch.slice(0, 0)
+    else:
+        good = pc.is_null(reason)
+        rows, refused = batch.filter(good), batch.filter(pc.invert(good))
+    return rows.select(schema.names).cast(schema), _rejected(refused.select(list(_REJECT_COLUMNS)))
+
+
+def _rejected(rows: pa.Table) -> pa.Table:
+    return rows.rename_columns([name.removeprefix("__") for name in rows.schema.names])
+
+
+def _offset_of_batch(checkpoint: Path, number: int) -> dict[str, int] | None:
+    """Where a batch ends, by the log that Spark writes before the batch."""
+    try:
+        lines = (checkpoint / "offsets" / str(number)).read_text().splitlines()
+    except FileNotFoundError:
+        return None
+    offset: dict[str, Any] = json.loads(lines[-1])
+    return {name: int(value) for name, value in offset.items()}
+
+
+def _committed_offset(checkpoint: Path) -> dict[str, int] | None:
+    """The end of the last batch that Spark has committed; None before the first."""
+    commits = [int(path.name) for path in (checkpoint / "commits").glob("[0-9]*") if path.name.isdigit()]
+    return _offset_of_batch(checkpoint, max(commits)) if commits else None

@@ -1,0 +1,152 @@
+"""One-time reads: the answer of a statement over one snapshot of every streaming table in it (Definition 3)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from causeway.runtime.errors import UserError
+from causeway.streaming_tables.engine.answers import Answer
+from causeway.streaming_tables.engine.conditions import Disjunction
+from causeway.streaming_tables.engine.plan_scans import ALWAYS, Scan, needs_of_relations, plain_scan
+from causeway.streaming_tables.engine.plan_tree import PlanNode, analyzed_plan, optimized_plan
+from causeway.streaming_tables.engine.relations import Relations, predicate_of
+from causeway.streaming_tables.engine.spark_errors import in_users_text
+from causeway.streaming_tables.engine.warehouse import Warehouse
+from causeway.streaming_tables.language import Query, Rendered, WindowPiece
+from causeway.streaming_tables.storage import Snapshot
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+__all__ = ["Moment", "OneTimePlan", "OneTimeReader", "moment_of", "time_literal"]
+
+
+@dataclass(frozen=True)
+class Moment:
+    """A point of a table's time: what NOW() is in a statement. None: the table is empty."""
+
+    value: int | None
+    kind: str
+
+    def literal(self, offset: int = 0) -> str:
+        """The moment, moved by `offset` microseconds, in Spark SQL."""
+        if self.value is None:
+            return f"CAST(NULL AS {'BIGINT' if self.kind == 'seconds' else 'TIMESTAMP'})"
+        return time_literal(self.value + (offset // 1_000_000 if self.kind == "seconds" else offset), self.kind)
+
+
+def time_literal(moment: int, kind: str) -> str:
+    """A time in Spark SQL, as one literal, which Spark's analyzer leaves as it is."""
+    if kind == "seconds":
+        return f"{moment}L" if moment >= 0 else f"(-{-moment}L)"
+    seconds, micros = divmod(moment, 1_000_000)
+    text = datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M:%S")
+    return f"TIMESTAMP'{text}.{micros:06d}+00:00'"
+
+
+def moment_of(snapshots: Mapping[str, Snapshot], clock: str) -> Moment:
+    """What NOW() is: the newest time of the statement's streaming tables, or the wall clock's."""
+    kinds = {snapshot.definition.time.kind for snapshot in snapshots.values()}
+    if len(kinds) > 1:
+        raise UserError(
+            "NOW() has no meaning here: one of the tables counts seconds, another one has timestamps"
+        )
+    kind = kinds.pop() if kinds else "timestamp"
+    if clock == "wall":
+        return Moment(int(time.time() * (1 if kind == "seconds" else 1_000_000)), kind)
+    newest = [snapshot.newest for snapshot in snapshots.values() if snapshot.newest is not None]
+    return Moment(max(newest, default=None), kind)
+
+
+class OneTimeReader:
+    """Answers statements without windows."""
+
+    def __init__(self, warehouse: Warehouse, relations: Relations) -> None:
+        self._warehouse = warehouse
+        self._relations = relations
+
+    def snapshots(self, names: tuple[str, ...]) -> dict[str, Snapshot]:
+        """One snapshot of each table, by its name in lower case."""
+        return {name.lower(): self._warehouse.require(name).snapshot() for name in dict.fromkeys(names)}
+
+    def read(self, query: Query, clock: str) -> Answer:
+        """The answer as of now. Mistakes in the statement are raised here, rows are read when asked for."""
+        plan = self.plan(query, clock)
+        scan = plan.scan
+        if scan is None:
+            return Answer(plan.frame())
+        snapshot = next(one for name, one in plan.snapshots.items() if plan.stubs[name] == scan.relation)
+        return Answer(plan.frame, scan=lambda: run_scan(snapshot, scan))
+
+    def plan(self, query: Query, clock: str) -> OneTimePlan:
+        """Plan a statement over one snapshot of each of its tables."""
+        snapshots = self.snapshots(query.relations)
+        now = moment_of(snapshots, clock)
+        stubs = {name: self._relations.stub(one.definition) for name, one in snapshots.items()}
+        rendered = _rendered(query, now, stubs)
+        with in_users_text(rendered):
+            planned = self._relations.spark.sql(rendered.text)
+        return OneTimePlan(self._relations, query, now, snapshots, stubs, planned)
+
+
+@dataclass(frozen=True)
+class OneTimePlan:
+    """A statement that has been analyzed over empty relations of its tables (`stubs`, by table)."""
+
+    relations: Relations
+    query: Query
+    now: Moment
+    snapshots: Mapping[str, Snapshot]
+    stubs: Mapping[str, str]
+    planned: DataFrame
+
+    @cached_property
+    def analyzed(self) -> PlanNode:
+        return analyzed_plan(self.planned)
+
+    @cached_property
+    def scan(self) -> Scan | None:
+        """The scan that the whole statement is, if it is one."""
+        return plain_scan(self.analyzed, self.relations.time_zone)
+
+    @cached_property
+    def needs(self) -> dict[str, Disjunction]:
+        """By table, what the rows that Spark needs must meet."""
+        found = needs_of_relations(self.analyzed, optimized_plan(self.planned), self.relations.time_zone)
+        return {table: found.get(stub, ALWAYS) for table, stub in self.stubs.items()}
+
+    def frame(self) -> DataFrame:
+        """The statement over the tables' real rows."""
+        names = {table: self.relations.unused_name(table) for table in self.snapshots}
+        rendered = _rendered(self.query, self.now, names)
+        frames = {
+            names[table]: self.relations.snapshot(snapshot, self.needs[table])
+            for table, snapshot in self.snapshots.items()
+        }
+        with in_users_text(rendered), self.relations.named(frames):
+            return self.relations.spark.sql(rendered.text)
+
+
+def _rendered(query: Query, now: Moment, names: Mapping[str, str]) -> Rendered:
+    def refuse(piece: WindowPiece) -> str:
+        raise AssertionError(f"{piece.table} has a window: this is no one-time read")
+
+    return query.rendered(refuse, now.literal, table_name=lambda piece: names[piece.table.lower()])
+
+
+def run_scan(snapshot: Snapshot, scan: Scan) -> pa.Table:
+    """The storage manager's answer to a plain scan."""
+    rows = snapshot.scan(
+        list(dict.fromkeys(column for column, _ in scan.columns)),
+        predicate_of(scan.conditions),
+        limit=scan.limit,
+    )
+    columns = [rows.column(column) for column, _ in scan.columns]
+    return pa.Table.from_arrays(columns, [name for _, name in scan.columns])

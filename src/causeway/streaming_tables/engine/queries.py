@@ -1,0 +1,167 @@
+"""Continuous queries of a connection: pushed ones, which are iterated, and pulled ones, which are resumed."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Final
+
+import pyarrow as pa
+
+from causeway.runtime.errors import UserError
+from causeway.streaming_tables.engine.answers import Answer
+from causeway.streaming_tables.engine.continuous import ContinuousQuery, TickAnswer
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["PullQuery", "PushQuery", "QueryRegistry"]
+
+_PAUSE: Final = 0.02
+"""Seconds between two looks for new ticks while nothing wakes a query."""
+
+
+class PullQuery:
+    """A query over windows without SAMPLE: each `resume` answers it as of that moment."""
+
+    def __init__(self, number: str, text: str, query: ContinuousQuery, clock: Callable[[], str]) -> None:
+        self.id = number
+        self.text = text
+        self.killed = False
+        self._query = query
+        self._clock = clock
+        self._lock = threading.Lock()
+
+    kind: Final = "pull"
+
+    @property
+    def way(self) -> str:
+        return "each resume"
+
+    @property
+    def state(self) -> str:
+        return "killed" if self.killed else "waiting"
+
+    def resume(self) -> Answer:
+        """The answer as of now."""
+        if self.killed:
+            raise UserError(f"query {self.id} was killed")
+        with self._lock:
+            return Answer(rows=self._query.answer_now(self._clock()))
+
+    def kill(self) -> None:
+        """End the query."""
+        self.killed = True
+
+    def to_arrow(self) -> pa.Table:
+        """The rows of the answer as of now."""
+        return self.resume().to_arrow()
+
+    def to_pandas(self) -> pd.DataFrame:
+        """The same as a pandas DataFrame."""
+        return self.resume().to_pandas()
+
+    def show(self, limit: int = 20) -> None:
+        """Print the answer as of now."""
+        self.resume().show(limit)
+
+
+class PushQuery:
+    """A query with SAMPLE: iterating it gives each tick with its rows, as soon as the tick is over.
+
+    It ends when all sources of its tables have ended and the last tick is answered, or when it is killed.
+    """
+
+    def __init__(
+        self, number: str, text: str, query: ContinuousQuery, ended: Callable[[tuple[str, ...]], bool]
+    ) -> None:
+        """`ended` tells whether nothing more comes to some tables."""
+        self.id = number
+        self.text = text
+        self.last_tick: int | None = None
+        self._query = query
+        self._ended = ended
+        self._after = query.start()
+        self._killed = threading.Event()
+        self._waiting: list[TickAnswer] = []
+
+    kind: Final = "push"
+
+    @property
+    def way(self) -> str:
+        return self._query.way
+
+    @property
+    def state(self) -> str:
+        return "killed" if self._killed.is_set() else "running"
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The columns of an answer."""
+        return self._query.schema
+
+    def kill(self) -> None:
+        """End the query; an iteration over it ends, too."""
+        self._killed.set()
+
+    def __iter__(self) -> Iterator[TickAnswer]:
+        return self
+
+    def __next__(self) -> TickAnswer:
+        while not self._waiting:
+            if self._killed.is_set():
+                raise StopIteration
+            # Asked before the ticks are, so that rows that came in between are not missed.
+            ended = self._ended(self._query.tables)
+            self._waiting = self._query.answers(self._after)
+            if self._waiting:
+                self._after = self._waiting[-1][0]
+            elif ended:
+                raise StopIteration
+            else:
+                self._killed.wait(_PAUSE)
+        if self._killed.is_set():
+            raise StopIteration
+        tick, rows = self._waiting.pop(0)
+        self.last_tick = tick
+        return tick, rows
+
+
+class QueryRegistry:
+    """The continuous queries of a connection, by their ids."""
+
+    def __init__(self) -> None:
+        self._queries: dict[str, PullQuery | PushQuery] = {}
+        self._count = 0
+        self._lock = threading.Lock()
+
+    def next_id(self) -> str:
+        """An id for a new query."""
+        with self._lock:
+            self._count += 1
+            return str(self._count)
+
+    def add(self, query: PullQuery | PushQuery) -> None:
+        """Remember a query."""
+        self._queries[query.id] = query
+
+    def find(self, number: str) -> PullQuery | PushQuery:
+        """The query with that id."""
+        if number not in self._queries:
+            known = ", ".join(self._queries) or "none"
+            raise UserError(f"there is no query {number} in this connection (there are: {known})")
+        return self._queries[number]
+
+    def kill(self, number: str) -> None:
+        """End a query and forget it."""
+        self.find(number).kill()
+        del self._queries[number]
+
+    def all(self) -> list[PullQuery | PushQuery]:
+        """All queries, in the order of their ids."""
+        return list(self._queries.values())
+
+    def kill_all(self) -> None:
+        """End all queries."""
+        for number in list(self._queries):
+            self.kill(number)

@@ -1,0 +1,44 @@
+"""Spark's errors on a statement, in the user's words and at the place in the user's text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final
+
+from causeway.streaming_tables.language import Rendered
+
+__all__ = ["in_users_text", "spark_message"]
+
+_PLACE: Final = re.compile(r";?\s*\(?line (\d+),? pos(?:ition)? (\d+)")
+_STATE: Final = re.compile(r"\s*SQLSTATE: \w+.*", re.DOTALL)
+_CLASS: Final = re.compile(r"^\[[A-Z0-9_.]+\]\s*")
+_OWN_NAMES: Final = re.compile(r"__causeway_(\w+?)_\d+\b")
+
+
+@contextmanager
+def in_users_text(rendered: Rendered | str) -> Iterator[None]:
+    """Turn Spark's complaint about the rendered statement into a StatementError about the user's."""
+    from pyspark.errors import AnalysisException, ParseException
+
+    try:
+        yield
+    except (AnalysisException, ParseException) as refused:
+        message = spark_message(refused)
+        place = _PLACE.search(str(refused))
+        line, position = (int(place[1]), int(place[2])) if place else (1, 0)
+        if isinstance(rendered, str):
+            rendered = Rendered(rendered, rendered, (0,), ((0, True),))
+        raise rendered.error(message, line, position) from refused
+
+
+def spark_message(refused: BaseException) -> str:
+    """The first sentence of Spark's message, without its codes, plans and our names for relations."""
+    text = _CLASS.sub("", str(refused).strip())
+    text = _STATE.sub("", _PLACE.split(text)[0])
+    text = _OWN_NAMES.sub(r"\1", text)
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return lines[0] if lines else "Spark does not accept the statement"
+
+

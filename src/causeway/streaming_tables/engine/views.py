@@ -1,0 +1,132 @@
+"""Views with a historical period: a continuous query whose answers are a streaming table.
+
+The process that has the right to write to a view's table computes it, in a thread of its own. What is kept is
+the table alone: after a restart the query goes on after the last tick that the table has, and reads its
+windows anew.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from typing import Final
+
+import numpy as np
+import pyarrow as pa
+
+from causeway.runtime.errors import UserError
+from causeway.streaming_tables.engine.continuous import ContinuousQuery, TickAnswer
+from causeway.streaming_tables.storage import TableDefinition, TableWriter
+
+__all__ = ["ViewWorker", "view_columns"]
+
+_SOURCE: Final = "ticks"
+_PAUSE: Final = 0.02
+
+
+def view_columns(schema: pa.Schema, names: tuple[str, ...] | None, time: str, view: str) -> pa.Schema:
+    """The columns of a view: those of its query, without the time of the rows, under the view's names."""
+    fields = [field for field in schema if field.name.lower() != time.lower()]
+    if names is not None:
+        if len(names) != len(fields):
+            raise UserError(
+                f"view {view} names {len(names)} columns ({', '.join(names)}), its query has {len(fields)} "
+                f"({', '.join(field.name for field in fields)})"
+            )
+        fields = [field.with_name(name) for field, name in zip(fields, names, strict=True)]
+    return pa.schema(fields)
+
+
+class ViewWorker:
+    """Computes a view for as long as it runs."""
+
+    def __init__(
+        self,
+        query: ContinuousQuery,
+        writer: TableWriter,
+        on_tick: Callable[[str], None],
+    ) -> None:
+        """`on_tick` is called with the view's name after each addition to its table."""
+        self.name = writer.store.definition.name
+        self.failure: BaseException | None = None
+        self.query = query
+        self._writer = writer
+        self._on_tick = on_tick
+        self._stopping = threading.Event()
+        self._idle_at: int | None = None
+        self._thread = threading.Thread(target=self._work, name=f"view {self.name}", daemon=True)
+        self._thread.start()
+
+    @property
+    def last_tick(self) -> int | None:
+        return self._writer.last_batch(_SOURCE)
+
+    def wait_until_idle(self, patience: Callable[[], None]) -> None:
+        """Wait until all ticks that are over now are in the view; `patience` is called while it waits."""
+        closed = [snapshot.closed for snapshot in self.query.snapshots().values()]
+        if any(moment is None for moment in closed):
+            return
+        goal = min(moment for moment in closed if moment is not None)
+        while self._idle_at is None or self._idle_at < goal:
+            self.raise_failure()
+            patience()
+            time.sleep(_PAUSE)
+
+    def raise_failure(self) -> None:
+        """Raise what ended the worker, if something did."""
+        if self.failure is not None:
+            raise UserError(f"view {self.name} ended: {self.failure}") from self.failure
+
+    def stop(self) -> None:
+        """End it after the addition that it is at."""
+        self._stopping.set()
+        self._thread.join()
+
+    def _work(self) -> None:
+        try:
+            after = self._begin()
+            while not self._stopping.is_set():
+                closed = [snapshot.closed for snapshot in self.query.snapshots().values()]
+                answers = self.query.answers(after)
+                if answers:
+                    self._add(answers)
+                    after = answers[-1][0]
+                    self._on_tick(self.name)
+                    continue
+                known = [moment for moment in closed if moment is not None]
+                if len(known) == len(closed):
+                    self._idle_at = min(known)
+                self._stopping.wait(_PAUSE)
+        except BaseException as failure:  # noqa: BLE001 - reported to whoever waits for the view
+            self.failure = failure
+
+    def _begin(self) -> int | None:
+        """The tick after which to go on; a new view begins where its historical period does."""
+        last = self._writer.last_batch(_SOURCE)
+        if last is not None:
+            return last
+        period = self._writer.store.definition.range
+        newest = [snapshot.closed for snapshot in self.query.snapshots().values()]
+        known = [moment for moment in newest if moment is not None]
+        return min(known) - period if period is not None and known and len(known) == len(newest) else None
+
+    def _add(self, answers: list[TickAnswer]) -> None:
+        definition = self._writer.store.definition
+        rows = pa.concat_tables([_stamped(rows, tick, definition) for tick, rows in answers])
+        last = answers[-1][0]
+        self._writer.append(rows, source=_SOURCE, batch=last, advance_to=last)
+
+
+def _stamped(rows: pa.Table, tick: int, definition: TableDefinition) -> pa.Table:
+    """An answer as rows of the view's table: without the time of its rows, with the tick's."""
+    schema = definition.arrow_schema()
+    time_name = definition.time.name.lower()
+    kept = [
+        rows.column(position)
+        for position, name in enumerate(rows.schema.names)
+        if name.lower() != time_name
+    ]
+    stamps = pa.array(np.full(rows.num_rows, tick, np.int64)).cast(definition.time.arrow_type)
+    columns = [column.cast(field.type) for column, field in zip([*kept, stamps], schema, strict=True)]
+    return pa.Table.from_arrays(columns, schema=schema)

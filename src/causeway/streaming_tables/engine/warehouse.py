@@ -1,0 +1,175 @@
+"""A warehouse on disk: its tables, views, continuous inserts and standard tables.
+
+    W/causeway-warehouse.json   marks the folder, with a layout number
+    W/tables/<name>/            a streaming table or the content of a view
+    W/views/<name>.json         the statement of a view
+    W/inserts/<number>/         a continuous insert: its statement, state and Spark's checkpoint
+    W/standard/                 Spark's own tables
+    W/scratch/<process>/        temporary files of a process; those of dead processes are removed
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import threading
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import quote
+
+from causeway import __version__
+from causeway.runtime.errors import UserError
+from causeway.runtime.output_folder import load_facts, refuse_used_folder, write_json
+from causeway.streaming_tables.language import RelationInfo
+from causeway.streaming_tables.storage import TableDefinition, TableStore
+
+__all__ = ["ViewDefinition", "Warehouse"]
+
+_FACTS: Final = "causeway-warehouse.json"
+_LAYOUT: Final = 1
+
+
+@dataclass(frozen=True)
+class ViewDefinition:
+    """A view with a historical period: its query, as the user wrote it, and the names of its columns."""
+
+    name: str
+    text: str
+    """The whole statement."""
+    columns: tuple[str, ...] | None
+
+
+class Warehouse:
+    """Finds and makes what is in a warehouse's folder. Other processes may change it at any time."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder.resolve()
+        self._stores: dict[str, TableStore] = {}
+        self._lock = threading.RLock()
+        self._prepare()
+
+    @property
+    def inserts(self) -> Path:
+        return self.folder / "inserts"
+
+    @property
+    def standard(self) -> Path:
+        return self.folder / "standard"
+
+    def scratch(self) -> Path:
+        """This process's folder for temporary files."""
+        folder = self.folder / "scratch" / str(os.getpid())
+        folder.mkdir(parents=True, exist_ok=True)
+        return folder
+
+    def remove_scratch(self) -> None:
+        """Remove this process's temporary files, and those of processes that have ended."""
+        shutil.rmtree(self.folder / "scratch" / str(os.getpid()), ignore_errors=True)
+        for folder in (self.folder / "scratch").glob("*"):
+            if folder.name.isdigit() and not Path(f"/proc/{folder.name}").exists() and Path("/proc").exists():
+                shutil.rmtree(folder, ignore_errors=True)
+
+    def store(self, name: str) -> TableStore | None:
+        """The streaming table or view of that name, in any case."""
+        key = name.lower()
+        with self._lock:
+            folder = self._table_folder(key)
+            if not folder.is_dir():
+                self._stores.pop(key, None)
+                return None
+            if key not in self._stores:
+                try:
+                    self._stores[key] = TableStore.open(folder)
+                except FileNotFoundError:
+                    return None
+            return self._stores[key]
+
+    def require(self, name: str) -> TableStore:
+        """The same; a UserError if there is none."""
+        store = self.store(name)
+        if store is None:
+            raise UserError(f"there is no streaming table {name}")
+        return store
+
+    def stores(self) -> Iterator[TableStore]:
+        """All streaming tables and views, by name."""
+        folder = self.folder / "tables"
+        for path in sorted(folder.iterdir()) if folder.is_dir() else ():
+            if not path.name.startswith(".") and (store := self.store(_unquoted(path.name))) is not None:
+                yield store
+
+    def create(self, definition: TableDefinition) -> TableStore:
+        """Make a table."""
+        with self._lock:
+            store = TableStore.create(self._table_folder(definition.name.lower()), definition)
+            self._stores[definition.name.lower()] = store
+            return store
+
+    def drop(self, name: str) -> None:
+        """Remove a table with its rows, or a view with its content."""
+        store = self.require(name)
+        with self._lock:
+            self._view_file(name).unlink(missing_ok=True)
+            self._stores.pop(name.lower(), None)
+            store.drop()
+
+    def relation(self, name: str) -> RelationInfo | None:
+        """What the language must know of a streaming table."""
+        store = self.store(name)
+        if store is None:
+            return None
+        definition = store.definition
+        return RelationInfo(
+            name=definition.name,
+            columns=tuple(column.name for column in definition.columns),
+            time=definition.time.name,
+            kind=definition.time.kind,
+            is_view=definition.kind == "view",
+        )
+
+    def save_view(self, view: ViewDefinition) -> None:
+        """Keep a view's statement."""
+        file = self._view_file(view.name)
+        file.parent.mkdir(exist_ok=True)
+        write_json(file, asdict(view) | {"layout": _LAYOUT})
+
+    def view(self, name: str) -> ViewDefinition | None:
+        """A view's statement."""
+        file = self._view_file(name)
+        return _load_view(file) if file.exists() else None
+
+    def views(self) -> list[ViewDefinition]:
+        """All views, by name."""
+        return [_load_view(file) for file in sorted((self.folder / "views").glob("*.json"))]
+
+    def _prepare(self) -> None:
+        facts = self.folder / _FACTS
+        if facts.exists():
+            load_facts(facts, _LAYOUT, absent="", without="")
+            return
+        refuse_used_folder(self.folder, replaces=("tables",))
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            write_json(facts, {"layout": _LAYOUT, "version": __version__})
+        except OSError as refused:
+            raise UserError(f"{self.folder} cannot be made: {refused.strerror}") from refused
+
+    def _table_folder(self, key: str) -> Path:
+        return self.folder / "tables" / quote(key, safe="")
+
+    def _view_file(self, name: str) -> Path:
+        return self.folder / "views" / f"{quote(name.lower(), safe='')}.json"
+
+
+def _load_view(file: Path) -> ViewDefinition:
+    facts: dict[str, Any] = load_facts(file, _LAYOUT, absent="", without="")
+    columns = facts["columns"]
+    return ViewDefinition(facts["name"], facts["text"], None if columns is None else tuple(columns))
+
+
+def _unquoted(name: str) -> str:
+    from urllib.parse import unquote
+
+    return unquote(name)

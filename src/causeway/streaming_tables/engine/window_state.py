@@ -1,0 +1,124 @@
+"""The rows of windows over streaming tables, for ticks that follow each other.
+
+A window by time is a slice of the table. Of a window by rows, those that are in it are kept from one tick to
+the next, so that the table is read only from where the last tick was.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from causeway.streaming_tables.engine.relations import SEQ
+from causeway.streaming_tables.engine.windows import (
+    WindowRows,
+    interval_window,
+    partition_numbers,
+    rows_window,
+)
+from causeway.streaming_tables.language import Window
+from causeway.streaming_tables.storage import Snapshot
+
+__all__ = ["TICK", "WindowContent", "WindowState", "as_times", "rows_in_order", "window_length"]
+
+TICK = "__tick"
+"""The column with the tick as of which a row is in a window."""
+
+
+def window_length(window: Window, kind: str) -> int:
+    """The length of a window by time in the table's own unit."""
+    assert window.interval_us is not None
+    return window.interval_us // 1_000_000 if kind == "seconds" else window.interval_us
+
+
+def as_times(column: pa.ChunkedArray) -> NDArray[np.int64]:
+    """Times as whole numbers in the table's own unit."""
+    return np.asarray(column.cast(pa.int64()).to_numpy(), np.int64)
+
+
+@dataclass(frozen=True)
+class WindowContent:
+    """Rows in order, and which of them are in the window at each tick."""
+
+    rows: pa.Table
+    """With the hidden arrival number."""
+    inside: WindowRows
+
+    def table(self, ticks: NDArray[np.int64], time_type: pa.DataType, *, links: bool) -> pa.Table:
+        """The content at all ticks; with `links`, each row's own number and that of its predecessor."""
+        rows = self.rows.take(pa.array(self.inside.row))
+        seq = self.rows.column(SEQ).to_numpy()
+        content = rows.drop_columns([SEQ])
+        if links:
+            previous = self.inside.previous
+            older = pa.array(seq[np.maximum(previous, 0)] if len(seq) else previous, mask=previous < 0)
+            content = content.append_column("__row", rows.column(SEQ)).append_column("__previous", older)
+        stamps = pa.array(ticks[self.inside.tick], pa.int64()).cast(time_type)
+        return content.append_column(TICK, stamps)
+
+
+class WindowState:
+    """One window of a continuous query, moved from tick to tick."""
+
+    def __init__(self, window: Window) -> None:
+        self._window = window
+        self._kept: pa.Table | None = None
+        self._last: int | None = None
+        self._changes: Any = None
+
+    def move(self, snapshot: Snapshot, ticks: NDArray[np.int64]) -> WindowContent:
+        """The content at `ticks`, which rise and follow those of the call before."""
+        definition = snapshot.definition
+        kind, period = definition.time.kind, definition.range
+        if self._window.interval_us is not None:
+            length = window_length(self._window, kind)
+            length = length if period is None else min(length, period)
+            rows = rows_in_order(
+                snapshot.scan(
+                    with_seq=True,
+                    time_from=int(ticks[0]) - length,
+                    time_to=int(ticks[-1]),
+                    as_of=int(ticks[0]),
+                ),
+                definition.time.name,
+            )
+            time = as_times(rows.column(definition.time.name))
+            return WindowContent(rows, interval_window(time, ticks, length))
+        assert self._window.rows is not None
+        names = self._partition_names(snapshot)
+        if self._kept is None or self._changes != snapshot.changes:
+            self._kept = snapshot.last_rows(self._window.rows, names, None, as_of=int(ticks[0]))
+            self._last = int(ticks[0])
+            self._changes = snapshot.changes
+        assert self._last is not None
+        fresh = snapshot.scan(
+            with_seq=True, time_from=self._last + 1, time_to=int(ticks[-1]), as_of=int(ticks[0])
+        )
+        rows = rows_in_order(
+            pa.concat_tables([self._kept.select(fresh.schema.names), fresh]), definition.time.name
+        )
+        time = as_times(rows.column(definition.time.name))
+        partition = (
+            partition_numbers([rows.column(name) for name in names])
+            if names
+            else np.zeros(rows.num_rows, np.int64)
+        )
+        inside = rows_window(partition, time, ticks, self._window.rows, period)
+        kept = inside.row[inside.tick == len(ticks) - 1]
+        self._kept = rows.take(pa.array(kept))
+        self._last = int(ticks[-1])
+        return WindowContent(rows, inside)
+
+    def _partition_names(self, snapshot: Snapshot) -> list[str]:
+        names = {name.lower(): name for name in snapshot.definition.arrow_schema().names}
+        return [names[column.lower()] for column in self._window.partition_by]
+
+
+def rows_in_order(rows: pa.Table, time: str) -> pa.Table:
+    """Rows by rising time and, of equals, arrival."""
+    order = np.lexsort((rows.column(SEQ).to_numpy(), as_times(rows.column(time))))
+    return rows.take(pa.array(order)).combine_chunks()
