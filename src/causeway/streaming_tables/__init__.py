@@ -1,1 +1,1 @@
-"""Streaming tables: live, recent and old rows in one SQL table on Spark."""
+"""Streaming tables: SQL tables whose live, recent and old rows are read at once, on Apache Spark."""

@@ -1,0 +1,133 @@
+"""From the text of a statement to what it says."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from causeway.streaming_tables.language.catalog import Catalog
+from causeway.streaming_tables.language.changes import read_delete, read_insert, read_update, refuse_change
+from causeway.streaming_tables.language.cursor import Cursor
+from causeway.streaming_tables.language.definitions import (
+    read_create_index,
+    read_create_table,
+    read_create_view,
+    read_drop,
+)
+from causeway.streaming_tables.language.errors import StatementError
+from causeway.streaming_tables.language.extensions import read_query
+from causeway.streaming_tables.language.housekeeping import (
+    read_describe,
+    read_id,
+    read_set,
+    read_show,
+    read_wait,
+)
+from causeway.streaming_tables.language.script import SourceStatement
+from causeway.streaming_tables.language.statements import (
+    Explain,
+    Kill,
+    Passthrough,
+    Resume,
+    Select,
+    Statement,
+)
+from causeway.streaming_tables.language.tokens import significant, tokenize
+from causeway.streaming_tables.language.words import QUERY_STARTS
+
+__all__ = ["parse"]
+
+_QUERY_STARTS: Final = QUERY_STARTS | {"MAP", "REDUCE"}
+_EXPLAIN_MODES: Final = frozenset({"EXTENDED", "FORMATTED", "COST", "CODEGEN", "LOGICAL"})
+
+
+def parse(text: str | SourceStatement, catalog: Catalog) -> Statement:
+    """What a statement says.
+
+    It is one of ours when its syntax is, or when the table it names is a streaming one. Everything else comes
+    back as `Passthrough`, byte for byte. Errors are `StatementError`, placed in the script if there is one.
+    """
+    if isinstance(text, SourceStatement):
+        try:
+            return parse(text.text, catalog)
+        except StatementError as error:
+            raise error.inside(text.script, text.offset) from None
+    tokens = significant(tokenize(text))
+    end = len(tokens)
+    while end and tokens[end - 1].symbol() == ";":
+        end -= 1
+    return _statement(Cursor(text, tokens, 0, end), catalog, 0)
+
+
+def _statement(cursor: Cursor, catalog: Catalog, start: int) -> Statement:
+    """The statement in the cursor's tokens. Its text begins at `start`, with the comments before it."""
+    found = _ours(cursor.at(cursor.position), catalog, start)
+    if found is not None:
+        return found
+    text = cursor.text[start:]
+    if cursor.done:
+        return Passthrough(text)
+    query = read_query(cursor, catalog, query=False, start=start)
+    if query.sample is not None:
+        raise cursor.error("SAMPLE belongs to a SELECT or to CREATE VIEW … RANGE, not to this statement")
+    if query.streams:
+        raise cursor.error("STREAM 'source' is read by INSERT INTO … SELECT … FROM STREAM 'source' only")
+    return Passthrough(text, query if query.relations or query.extended else None)
+
+
+def _ours(cursor: Cursor, catalog: Catalog, start: int) -> Statement | None:
+    word, second = cursor.peek().word(), cursor.peek(1).word()
+    if word in _QUERY_STARTS or cursor.peek().symbol() == "(":
+        return _select(cursor, catalog, start)
+    match word:
+        case "CREATE":
+            return (
+                read_create_table(cursor.at(cursor.position), catalog)
+                or read_create_index(cursor.at(cursor.position), catalog)
+                or read_create_view(cursor, catalog)
+            )
+        case "INSERT":
+            return read_insert(cursor, catalog)
+        case "DELETE":
+            return read_delete(cursor, catalog)
+        case "UPDATE":
+            return read_update(cursor, catalog)
+        case "ALTER" | "TRUNCATE" | "MERGE":
+            refuse_change(cursor, catalog)
+            return None
+        case "DROP":
+            return read_drop(cursor, catalog)
+        case "SHOW":
+            return read_show(cursor, catalog)
+        case "DESCRIBE" | "DESC":
+            return read_describe(cursor, catalog)
+        case "RESUME":
+            return Resume(read_id(cursor))
+        case "KILL":
+            return Kill(read_id(cursor))
+        case "WAIT" if second == "FOR":
+            return read_wait(cursor, catalog)
+        case "SET":
+            return read_set(cursor)
+        case "EXPLAIN":
+            return _explain(cursor, catalog)
+    return None
+
+
+def _select(cursor: Cursor, catalog: Catalog, start: int) -> Statement:
+    query = read_query(cursor, catalog, start=start)
+    if query.streams:
+        raise cursor.error("STREAM 'source' is read by INSERT INTO … SELECT … FROM STREAM 'source' only")
+    if query.relations or query.extended:
+        return Select(query)
+    return Passthrough(cursor.text[start:])
+
+
+def _explain(cursor: Cursor, catalog: Catalog) -> Statement | None:
+    cursor.next()
+    mode = cursor.next().text if cursor.peek().word() in _EXPLAIN_MODES else ""
+    if cursor.done:
+        return None
+    inner = _statement(cursor, catalog, cursor.offset())
+    if isinstance(inner, Passthrough) and inner.query is None:
+        return None
+    return Explain(inner, mode)

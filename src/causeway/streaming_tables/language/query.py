@@ -1,0 +1,320 @@
+"""A query with extensions: which spans of its text are ours, and how Spark SQL is made of it.
+
+Only those spans are replaced. Every other byte of the user's text reaches Spark as it is.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from causeway.streaming_tables.language.catalog import RelationInfo
+from causeway.streaming_tables.language.errors import StatementError, line_and_column
+from causeway.streaming_tables.language.tokens import quote_identifier
+
+__all__ = [
+    "Edit",
+    "NearPiece",
+    "NowPiece",
+    "Piece",
+    "PrevPiece",
+    "Query",
+    "Rendered",
+    "Sample",
+    "StreamPiece",
+    "TablePiece",
+    "TrjPiece",
+    "ValidPiece",
+    "Window",
+    "WindowPiece",
+]
+
+ROW_COLUMN = "__row"
+PREVIOUS_COLUMN = "__previous"
+
+
+@dataclass(frozen=True)
+class Window:
+    """A sliding window (Definition 2): by time, by rows, or by rows of each partition."""
+
+    interval_us: int | None = None
+    rows: int | None = None
+    partition_by: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Sample:
+    """When a continuous query is answered: every `interval_us`, or at every new time (`SAMPLE REALTIME`)."""
+
+    interval_us: int | None = None
+
+    @property
+    def realtime(self) -> bool:
+        return self.interval_us is None
+
+
+@dataclass(frozen=True)
+class WindowPiece:
+    """A streaming table with a window in the place of a relation. `index` counts windows from 0."""
+
+    table: str
+    alias: str
+    window: Window
+    index: int
+    info: RelationInfo = field(compare=False)
+
+
+@dataclass(frozen=True)
+class TablePiece:
+    """A streaming table without a window in the place of a relation: all its rows as of now."""
+
+    table: str
+    alias: str
+    index: int
+    info: RelationInfo = field(compare=False)
+
+
+@dataclass(frozen=True)
+class NowPiece:
+    """`NOW()`, with the intervals that are added to it or taken from it."""
+
+    offset_us: int
+
+
+@dataclass(frozen=True)
+class ValidPiece:
+    """`VALID(alias) OVERLAPS (a, b)`. The bounds stay where they are, pieces inside them included."""
+
+    alias: str
+    table: str
+
+
+@dataclass(frozen=True)
+class TrjPiece:
+    """`TRJ(*)`: the rows of one streaming relation in time order."""
+
+    alias: str
+    table: str
+    columns: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class NearPiece:
+    """`NEAR(seg, x [, d])`. The arguments stay where they are."""
+
+    has_distance: bool
+
+
+@dataclass(frozen=True)
+class PrevPiece:
+    """`older = PREV(newer)`: both aliases name the same window of the same table."""
+
+    newer: str
+    older: str
+
+
+@dataclass(frozen=True)
+class StreamPiece:
+    """`STREAM 'source' [OPTIONS (…)]` in the place of a relation."""
+
+    source: str
+    options: Mapping[str, str]
+    alias: str | None
+    index: int
+
+
+Piece = WindowPiece | TablePiece | NowPiece | ValidPiece | TrjPiece | NearPiece | PrevPiece | StreamPiece
+
+
+@dataclass(frozen=True)
+class Edit:
+    """A span `[start, end)` of the query's text and what stands there in Spark SQL.
+
+    `before` and `after` are fixed text around what `piece` gives in its `role`.
+    """
+
+    start: int
+    end: int
+    before: str = ""
+    piece: Piece | None = None
+    role: Literal["", "relation", "alias", "time"] = ""
+    after: str = ""
+
+
+@dataclass(frozen=True)
+class Rendered:
+    """Spark SQL made of a query, and the way back from its characters to the user's."""
+
+    text: str
+    statement: str
+    starts: tuple[int, ...]
+    """Where each run of `text` starts: unchanged text and replacements by turns."""
+    origins: tuple[tuple[int, bool], ...]
+    """Of each run: where it starts in the statement, and whether it is the user's own text."""
+
+    def original_offset(self, offset: int) -> int:
+        """The character of the user's statement that a character of this text comes from.
+
+        A character of a replacement comes from the start of what was replaced.
+        """
+        run = max(0, bisect_right(self.starts, max(0, min(offset, len(self.text)))) - 1)
+        origin, own = self.origins[run]
+        return origin + (offset - self.starts[run] if own else 0)
+
+    def original_position(self, line: int, position: int) -> tuple[int, int]:
+        """Line and column, both from 1, of a place that Spark reports: line from 1, position from 0."""
+        return line_and_column(self.statement, self.original_offset(self._offset(line, position)))
+
+    def error(self, message: str, line: int, position: int) -> StatementError:
+        """An error that Spark reports for this text, placed in the user's text."""
+        return StatementError(message, self.statement, self.original_offset(self._offset(line, position)))
+
+    def _offset(self, line: int, position: int) -> int:
+        start = 0
+        for _ in range(line - 1):
+            found = self.text.find("\n", start)
+            if found < 0:
+                break
+            start = found + 1
+        return min(start + position, len(self.text))
+
+
+@dataclass(frozen=True)
+class Query:
+    """A query, or a condition or expression of a statement, with the spans in it that are extensions.
+
+    `text` is the user's, `statement` the whole statement it stands in (at `offset`).
+    """
+
+    text: str
+    pieces: tuple[Piece, ...] = ()
+    sample: Sample | None = None
+    relations: tuple[str, ...] = ()
+    """The streaming tables in the place of a relation, each once, in the order of the text."""
+    has_order_by: bool = False
+    """Whether the outermost query has ORDER BY."""
+    has_limit: bool = False
+    """Whether the outermost query has LIMIT or OFFSET."""
+    edits: tuple[Edit, ...] = field(default=(), compare=False)
+    statement: str = field(default="", compare=False)
+    offset: int = field(default=0, compare=False)
+
+    @property
+    def windows(self) -> tuple[WindowPiece, ...]:
+        return tuple(piece for piece in self.pieces if isinstance(piece, WindowPiece))
+
+    @property
+    def tables(self) -> tuple[TablePiece, ...]:
+        """The streaming tables that are read without a window."""
+        return tuple(piece for piece in self.pieces if isinstance(piece, TablePiece))
+
+    @property
+    def streams(self) -> tuple[StreamPiece, ...]:
+        return tuple(piece for piece in self.pieces if isinstance(piece, StreamPiece))
+
+    @property
+    def prev_links(self) -> tuple[tuple[str, str], ...]:
+        """The pairs (newer alias, older alias) that `PREV` joins."""
+        return tuple((piece.newer, piece.older) for piece in self.pieces if isinstance(piece, PrevPiece))
+
+    @property
+    def uses_now(self) -> bool:
+        return any(isinstance(piece, NowPiece) for piece in self.pieces)
+
+    @property
+    def extended(self) -> bool:
+        """Whether anything in the text is not Spark's own SQL."""
+        return self.sample is not None or any(not isinstance(piece, TablePiece) for piece in self.pieces)
+
+    def render(
+        self,
+        relation_name: Callable[[WindowPiece], str],
+        now: Callable[[int], str],
+        time: Callable[[str], str] | None = None,
+        *,
+        table_name: Callable[[TablePiece], str] | None = None,
+        stream_name: Callable[[StreamPiece], str] | None = None,
+    ) -> str:
+        """Spark SQL for this query. See `rendered`."""
+        return self.rendered(relation_name, now, time, table_name=table_name, stream_name=stream_name).text
+
+    def rendered(
+        self,
+        relation_name: Callable[[WindowPiece], str],
+        now: Callable[[int], str],
+        time: Callable[[str], str] | None = None,
+        *,
+        table_name: Callable[[TablePiece], str] | None = None,
+        stream_name: Callable[[StreamPiece], str] | None = None,
+    ) -> Rendered:
+        """Spark SQL for this query, every byte that is not an extension unchanged.
+
+        `relation_name` gives the SQL name of a window's rows, `now` the literal of the time NOW() plus some
+        microseconds, `time` the time column of a table (the catalog's unless given), `table_name` the name of
+        a streaming table's rows (as the user has it, unless given), `stream_name` that of a source.
+        """
+
+        def content(edit: Edit) -> str | None:
+            piece = edit.piece
+            if isinstance(piece, TablePiece) and table_name is None:
+                return None
+            if edit.role == "alias":
+                return ""
+            if isinstance(piece, WindowPiece):
+                return relation_name(piece)
+            if isinstance(piece, TablePiece) and table_name is not None:
+                return table_name(piece)
+            if isinstance(piece, StreamPiece):
+                return stream_name(piece) if stream_name is not None else None
+            if isinstance(piece, NowPiece):
+                return now(piece.offset_us)
+            if isinstance(piece, ValidPiece):
+                return quote_identifier(column_of(piece.table)) if edit.role == "time" else ""
+            if isinstance(piece, TrjPiece):
+                return trajectory(piece, column_of(piece.table))
+            return ""
+
+        times = {
+            piece.table: piece.info.time
+            for piece in self.pieces
+            if isinstance(piece, WindowPiece | TablePiece)
+        }
+
+        def column_of(table: str) -> str:
+            return time(table) if time is not None else times.get(table, "T")
+
+        texts: list[str] = []
+        starts: list[int] = []
+        origins: list[tuple[int, bool]] = []
+        length = 0
+
+        def add(text: str, origin: int, own: bool) -> None:
+            nonlocal length
+            if text or not starts:
+                texts.append(text)
+                starts.append(length)
+                origins.append((self.offset + origin, own))
+                length += len(text)
+
+        position = 0
+        for edit in self.edits:
+            replaced = content(edit)
+            if replaced is None:
+                continue
+            add(self.text[position : edit.start], position, True)
+            add(edit.before + replaced + edit.after, edit.start, False)
+            position = edit.end
+        add(self.text[position:], position, True)
+        return Rendered("".join(texts), self.statement or self.text, tuple(starts), tuple(origins))
+
+
+def trajectory(piece: TrjPiece, time: str) -> str:
+    """The rows of a group as an array of structs in time order."""
+    qualified = [
+        f"{quote_identifier(piece.alias)}.{quote_identifier(name)}" for name in (*piece.columns, time)
+    ]
+    key = qualified[-1]
+    row = f"struct({', '.join(qualified)})"
+    return f"transform(array_sort(collect_list(struct({key} AS k, {row} AS r))), x -> x.r)"
