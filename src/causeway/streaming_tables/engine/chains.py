@@ -19,7 +19,8 @@ from causeway.streaming_tables.engine.plan_tree import PlanNode
 from causeway.streaming_tables.engine.relations import SEQ, Relations
 from causeway.streaming_tables.engine.window_state import as_times, rows_in_order
 from causeway.streaming_tables.engine.windows import partition_numbers, valid_until
-from causeway.streaming_tables.language import Kind, Query, Window, WindowPiece, tokenize
+from causeway.streaming_tables.language import Query, Window, WindowPiece
+from causeway.streaming_tables.language.tokens import Kind, tokenize
 from causeway.streaming_tables.storage import Snapshot
 
 __all__ = ["PLANNING_NOW", "Chain", "ChainState", "chain_of"]
@@ -135,7 +136,9 @@ class ChainState:
             judged = np.zeros(0, np.int64)
         else:
             judged = self._rows.column(SEQ).to_numpy()
-        fresh = snapshot.scan(with_seq=True, time_from=self._last + 1, time_to=int(ticks[-1]))
+        fresh = snapshot.scan(
+            with_seq=True, time_from=self._last + 1, time_to=int(ticks[-1]), keep_expired=True
+        )
         rows = rows_in_order(pa.concat_tables([self._rows.select(fresh.schema.names), fresh]), time)
         return rows, ~np.isin(rows.column(SEQ).to_numpy(), judged)
 

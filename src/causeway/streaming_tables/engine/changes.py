@@ -13,7 +13,8 @@ from causeway.streaming_tables.engine.one_time import Moment, moment_of
 from causeway.streaming_tables.engine.relations import SEQ, Relations
 from causeway.streaming_tables.engine.spark_errors import in_users_text
 from causeway.streaming_tables.engine.warehouse import Warehouse
-from causeway.streaming_tables.language import Delete, Query, Update, quote_identifier
+from causeway.streaming_tables.language import Delete, Query, Update
+from causeway.streaming_tables.language.tokens import quote_identifier
 from causeway.streaming_tables.storage import Snapshot, TableDefinition, TableWriter
 
 if TYPE_CHECKING:

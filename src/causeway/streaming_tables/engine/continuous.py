@@ -160,12 +160,11 @@ class ContinuousQuery:
         """Analyze the statement over empty relations; mistakes in it are raised here."""
 
         def window(piece: WindowPiece) -> str:
-            return self._relations.stub(
-                snapshots[piece.table.lower()].definition, links=self._has_links(piece)
-            )
+            schema = snapshots[piece.table.lower()].definition.arrow_schema()
+            return self._relations.stub(piece.table, schema, links=self._has_links(piece))
 
         def table(piece: TablePiece) -> str:
-            return self._relations.stub(snapshots[piece.table.lower()].definition)
+            return self._relations.stub(piece.table, snapshots[piece.table.lower()].definition.arrow_schema())
 
         rendered = self._query.rendered(window, Moment(PLANNING_NOW, self.kind).literal, table_name=table)
         with in_users_text(rendered):
@@ -317,7 +316,7 @@ def _distinct_times(
     if newest_only:
         rows = snapshot.last_rows(1, [], [name], as_of=end)
     else:
-        rows = snapshot.scan([name], time_from=begin, time_to=end, as_of=end)
+        rows = snapshot.scan([name], time_from=begin, time_to=end, keep_expired=True)
     times = np.unique(as_times(rows.column(name)))
     return times[(times >= begin) & (times <= end)]
 

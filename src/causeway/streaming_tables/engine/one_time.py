@@ -17,6 +17,7 @@ from causeway.streaming_tables.engine.conditions import Disjunction
 from causeway.streaming_tables.engine.plan_scans import ALWAYS, Scan, needs_of_relations, plain_scan
 from causeway.streaming_tables.engine.plan_tree import PlanNode, analyzed_plan, optimized_plan
 from causeway.streaming_tables.engine.relations import Relations, predicate_of
+from causeway.streaming_tables.engine.side_tables import SideTable
 from causeway.streaming_tables.engine.spark_errors import in_users_text
 from causeway.streaming_tables.engine.warehouse import Warehouse
 from causeway.streaming_tables.language import Query, Rendered, WindowPiece
@@ -51,8 +52,9 @@ def time_literal(moment: int, kind: str) -> str:
     return f"TIMESTAMP'{text}.{micros:06d}+00:00'"
 
 
-def moment_of(snapshots: Mapping[str, Snapshot], clock: str) -> Moment:
+def moment_of(contents: Mapping[str, Snapshot | SideTable], clock: str) -> Moment:
     """What NOW() is: the newest time of the statement's streaming tables, or the wall clock's."""
+    snapshots = {name: one for name, one in contents.items() if isinstance(one, Snapshot)}
     kinds = {snapshot.definition.time.kind for snapshot in snapshots.values()}
     if len(kinds) > 1:
         raise UserError(
@@ -72,9 +74,9 @@ class OneTimeReader:
         self._warehouse = warehouse
         self._relations = relations
 
-    def snapshots(self, names: tuple[str, ...]) -> dict[str, Snapshot]:
+    def contents(self, query: Query) -> dict[str, Snapshot | SideTable]:
         """One snapshot of each table, by its name in lower case."""
-        return {name.lower(): self._warehouse.require(name).snapshot() for name in dict.fromkeys(names)}
+        return {name: self._warehouse.content(name) for name in dict.fromkeys(map(str.lower, query.relations))}
 
     def read(self, query: Query, clock: str) -> Answer:
         """The answer as of now. Mistakes in the statement are raised here, rows are read when asked for."""
@@ -82,18 +84,20 @@ class OneTimeReader:
         scan = plan.scan
         if scan is None:
             return Answer(plan.frame())
-        snapshot = next(one for name, one in plan.snapshots.items() if plan.stubs[name] == scan.relation)
-        return Answer(plan.frame, scan=lambda: run_scan(snapshot, scan))
+        content = plan.content_of(scan)
+        if isinstance(content, SideTable):
+            return Answer(plan.frame())
+        return Answer(plan.frame, scan=lambda: run_scan(content, scan))
 
     def plan(self, query: Query, clock: str) -> OneTimePlan:
         """Plan a statement over one snapshot of each of its tables."""
-        snapshots = self.snapshots(query.relations)
-        now = moment_of(snapshots, clock)
-        stubs = {name: self._relations.stub(one.definition) for name, one in snapshots.items()}
+        contents = self.contents(query)
+        now = moment_of(contents, clock)
+        stubs = {name: self._relations.stub(name, _schema(one)) for name, one in contents.items()}
         rendered = _rendered(query, now, stubs)
         with in_users_text(rendered):
             planned = self._relations.spark.sql(rendered.text)
-        return OneTimePlan(self._relations, query, now, snapshots, stubs, planned)
+        return OneTimePlan(self._relations, query, now, contents, stubs, planned)
 
 
 @dataclass(frozen=True)
@@ -103,7 +107,7 @@ class OneTimePlan:
     relations: Relations
     query: Query
     now: Moment
-    snapshots: Mapping[str, Snapshot]
+    contents: Mapping[str, Snapshot | SideTable]
     stubs: Mapping[str, str]
     planned: DataFrame
 
@@ -122,16 +126,24 @@ class OneTimePlan:
         found = needs_of_relations(self.analyzed, optimized_plan(self.planned), self.relations.time_zone)
         return {table: found.get(stub, ALWAYS) for table, stub in self.stubs.items()}
 
+    def content_of(self, scan: Scan) -> Snapshot | SideTable:
+        """What a scan reads."""
+        return next(self.contents[table] for table, stub in self.stubs.items() if stub == scan.relation)
+
     def frame(self) -> DataFrame:
         """The statement over the tables' real rows."""
-        names = {table: self.relations.unused_name(table) for table in self.snapshots}
+        names = {table: self.relations.unused_name(table) for table in self.contents}
         rendered = _rendered(self.query, self.now, names)
         frames = {
-            names[table]: self.relations.snapshot(snapshot, self.needs[table])
-            for table, snapshot in self.snapshots.items()
+            names[table]: self.relations.content(content, self.needs[table])
+            for table, content in self.contents.items()
         }
         with in_users_text(rendered), self.relations.named(frames):
             return self.relations.spark.sql(rendered.text)
+
+
+def _schema(content: Snapshot | SideTable) -> pa.Schema:
+    return content.schema if isinstance(content, SideTable) else content.definition.arrow_schema()
 
 
 def _rendered(query: Query, now: Moment, names: Mapping[str, str]) -> Rendered:

@@ -19,6 +19,7 @@ import pyarrow.parquet as pq
 
 from causeway.streaming_tables.engine.conditions import Disjunction
 from causeway.streaming_tables.engine.plan_scans import ALWAYS
+from causeway.streaming_tables.engine.side_tables import SideTable
 from causeway.streaming_tables.storage import Comparison, Predicate, Snapshot, TableDefinition
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ class Relations:
     def __init__(self, spark: SparkSession, scratch: Path) -> None:
         self.spark = spark
         self._scratch = scratch
-        self._stubs: dict[tuple[TableDefinition, bool], str] = {}
+        self._stubs: dict[tuple[str, str, bool], str] = {}
         self._lock = threading.Lock()
         self._files: list[tuple[float, Path]] = []
 
@@ -50,23 +51,29 @@ class Relations:
     def time_zone(self) -> str:
         return str(self.spark.conf.get("spark.sql.session.timeZone"))
 
-    def stub(self, definition: TableDefinition, *, links: bool = False) -> str:
+    def stub(self, name: str, schema: pa.Schema, *, links: bool = False) -> str:
         """The name of an empty relation with a table's columns, to plan statements with.
 
         Spark's optimizer does not know that it is empty. With `links` it has the columns of a window whose rows
         are linked by PREV.
         """
-        key = (definition, links)
+        key = (name.lower(), schema.to_string(), links)
         with self._lock:
             if key not in self._stubs:
-                schema = self._spark_schema(definition.arrow_schema())
+                columns = self._spark_schema(schema)
                 if links:
-                    schema = schema.add("__row", "long").add("__previous", "long")
-                name = self.unused_name(definition.name)
-                empty = self.spark.createDataFrame(self.spark.sparkContext.emptyRDD(), schema)
-                empty.createTempView(name)
-                self._stubs[key] = name
+                    columns = columns.add("__row", "long").add("__previous", "long")
+                stub = self.unused_name(name)
+                empty = self.spark.createDataFrame(self.spark.sparkContext.emptyRDD(), columns)
+                empty.createTempView(stub)
+                self._stubs[key] = stub
             return self._stubs[key]
+
+    def content(self, content: Snapshot | SideTable, conditions: Disjunction = ALWAYS) -> DataFrame:
+        """A table's content as of now; rows that cannot meet `conditions` may be missing."""
+        if isinstance(content, SideTable):
+            return self.arrow(content.rows)
+        return self.snapshot(content, conditions)
 
     def snapshot(
         self,
@@ -85,7 +92,7 @@ class Relations:
         found = snapshot.candidates(None, predicate, with_seq=with_seq, **bounds)
         if not found.files and found.tail.num_rows <= _LOCAL_ROWS:
             return self.arrow(found.tail)
-        if found.files and found.estimated_rows <= _LOCAL_ROWS:
+        if found.files and found.rows <= _LOCAL_ROWS:
             rows = snapshot.scan(None, predicate, with_seq=with_seq, **bounds)
             if rows.num_rows <= _LOCAL_ROWS:
                 return self.arrow(rows)

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from causeway.runtime.output_folder import write_json
-from causeway.streaming_tables.language import quote_identifier
+from causeway.streaming_tables.language.tokens import quote_identifier
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

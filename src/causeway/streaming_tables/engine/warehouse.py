@@ -22,8 +22,9 @@ from urllib.parse import quote
 from causeway import __version__
 from causeway.runtime.errors import UserError
 from causeway.runtime.output_folder import load_facts, refuse_used_folder, write_json
+from causeway.streaming_tables.engine.side_tables import SideTable, base_of, side_relation, side_table
 from causeway.streaming_tables.language import RelationInfo
-from causeway.streaming_tables.storage import TableDefinition, TableStore
+from causeway.streaming_tables.storage import Snapshot, TableDefinition, TableStore
 
 __all__ = ["ViewDefinition", "Warehouse"]
 
@@ -119,7 +120,9 @@ class Warehouse:
         """What the language must know of a streaming table."""
         store = self.store(name)
         if store is None:
-            return None
+            beside = base_of(name)
+            base = None if beside is None else self.store(beside[0])
+            return None if beside is None or base is None else side_relation(base, beside[1])
         definition = store.definition
         return RelationInfo(
             name=definition.name,
@@ -128,6 +131,14 @@ class Warehouse:
             kind=definition.time.kind,
             is_view=definition.kind == "view",
         )
+
+    def content(self, name: str) -> Snapshot | SideTable:
+        """A streaming table's content as of now, or that of a table beside it."""
+        store = self.store(name)
+        if store is not None:
+            return store.snapshot()
+        beside = base_of(name)
+        return self.require(name).snapshot() if beside is None else side_table(self.require(beside[0]), beside[1])
 
     def save_view(self, view: ViewDefinition) -> None:
         """Keep a view's statement."""

@@ -82,7 +82,7 @@ class WindowState:
                     with_seq=True,
                     time_from=int(ticks[0]) - length,
                     time_to=int(ticks[-1]),
-                    as_of=int(ticks[0]),
+                    keep_expired=True,
                 ),
                 definition.time.name,
             )
@@ -96,7 +96,7 @@ class WindowState:
             self._changes = snapshot.changes
         assert self._last is not None
         fresh = snapshot.scan(
-            with_seq=True, time_from=self._last + 1, time_to=int(ticks[-1]), as_of=int(ticks[0])
+            with_seq=True, time_from=self._last + 1, time_to=int(ticks[-1]), keep_expired=True
         )
         rows = rows_in_order(
             pa.concat_tables([self._kept.select(fresh.schema.names), fresh]), definition.time.name
