@@ -1,4 +1,4 @@
-"""Storage of streaming tables: an arrival log for the present, a Delta table for the past, one snapshot of both."""
+"""Storage of streaming tables: an arrival log for the present, a Delta table for the past."""
 
 from causeway.streaming_tables.storage.definition import (
     COMPARTMENT,

@@ -56,7 +56,7 @@ def write_all(descriptor: int, buffers: Sequence[Any]) -> int:
 
 
 class ArrivalLog:
-    """What one process has read of a log: its rows in memory, and how far it is. Guarded by its owner's lock."""
+    """What one process has read of a log: its rows in memory, how far it is. Guarded by its owner's lock."""
 
     def __init__(self, folder: Path, time: str) -> None:
         """`folder` has the segments; `time` is the name of the time column."""
@@ -73,8 +73,8 @@ class ArrivalLog:
 
     def segments_on_disk(self) -> list[int]:
         """Numbers of the first frames of all segments, rising."""
-        stems = (name[: -len(_SUFFIX)] for name in os.listdir(self.folder) if name.endswith(_SUFFIX))
-        return sorted(int(stem) for stem in stems if stem.isdigit())
+        files = (path for path in self.folder.iterdir() if path.suffix == _SUFFIX)
+        return sorted(int(path.stem) for path in files if path.stem.isdigit())
 
     def bytes_since(self, frame: int) -> int:
         """Bytes of frames from that segment on."""

@@ -88,7 +88,7 @@ def encode_frame(
     source: str | None,
     batch: int | None,
 ) -> list[Any]:
-    """The buffers of a frame that brings `tables` (rows, late, rejected) and sets `changes` of the progress."""
+    """The buffers of a frame with `tables` (rows, late, rejected) and `changes` of the progress."""
     parts, sizes = [], []
     for name in _PARTS:
         table = tables.get(name)
@@ -116,7 +116,7 @@ def encode_header(progress: Progress) -> list[Any]:
 
 
 def _checked(data: memoryview, offset: int, magic: bytes) -> tuple[dict[str, Any], int, int, int] | None:
-    """The JSON part, the number, where the streams begin and where the frame ends; None if it is not whole."""
+    """The JSON part, the number, where streams begin and where the frame ends; None if it is not whole."""
     body = offset + _FIXED.size
     if body > len(data):
         return None

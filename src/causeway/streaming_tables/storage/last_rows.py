@@ -14,7 +14,7 @@ from causeway.streaming_tables.storage.column_reader import DataFileReader
 from causeway.streaming_tables.storage.definition import SEQ
 from causeway.streaming_tables.storage.past import PastFile
 from causeway.streaming_tables.storage.scan import Selection, scan_chunk, scan_file
-from causeway.streaming_tables.storage.tail import times_of
+from causeway.streaming_tables.storage.tail import Chunk, times_of
 from causeway.streaming_tables.storage.value_index import ordered_keys
 
 if TYPE_CHECKING:
@@ -40,29 +40,29 @@ def last_rows(
     time = view.definition.time.name
     schema = view.definition.file_schema()
     needed = list(dict.fromkeys([*columns, *partition_by, time, SEQ]))
-    blocks: list[tuple[int, int, object]] = [
-        (chunk.t_max, chunk.t_min, chunk)
+    blocks: list[tuple[int, Chunk | tuple[DataFileReader, _Bounds]]] = [
+        (chunk.t_max, chunk)
         for chunk in view.chunks
         if (low is None or chunk.t_max >= low) and (high is None or chunk.t_min <= high)
     ]
-    blocks += [(file.t_max, file.t_min, (reader, bounds)) for file, reader, bounds in readers]
+    blocks += [(file.t_max, (reader, bounds)) for file, reader, bounds in readers]
     blocks.sort(key=lambda block: block[0], reverse=True)
     kept = schema.empty_table().select(needed)
     waiting: list[pa.Table] = []
-    for place, (_, _, block) in enumerate(blocks):
+    for place, (_, block) in enumerate(blocks):
         selection = Selection(needed, schema)
         if isinstance(block, tuple):
-            reader, bounds = block
-            scan_file(reader, *bounds, None, {}, selection)
+            reader, (first, last) = block
+            scan_file(reader, first, last, None, {}, selection)
         else:
-            scan_chunk(block, low, high, None, selection)  # type: ignore[arg-type]
+            scan_chunk(block, low, high, None, selection)
         waiting.append(selection.table())
-        last = place == len(blocks) - 1
-        if not last and sum(table.num_rows for table in waiting) < min(_ENOUGH, 4 * count + 65_536):
+        is_last = place == len(blocks) - 1
+        if not is_last and sum(table.num_rows for table in waiting) < min(_ENOUGH, 4 * count + 65_536):
             continue
         kept = _latest(pa.concat_tables([kept, *waiting]), count, partition_by, time)
         waiting = []
-        if not last and not partition_by and kept.num_rows >= count:
+        if not is_last and not partition_by and kept.num_rows >= count:
             oldest = int(times_of(kept.column(time))[-1])
             if blocks[place + 1][0] < oldest:
                 break

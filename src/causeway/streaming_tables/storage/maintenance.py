@@ -16,18 +16,22 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
+from causeway.runtime.errors import UserError
 from causeway.streaming_tables.storage.arrival_log import sync_folder
 from causeway.streaming_tables.storage.data_files import (
     DataFile,
     FlushTask,
     compartments_of,
+    in_file_order,
     is_data_file,
     remove_data_file,
     write_data_file,
     write_parquet,
+    write_sorted,
 )
-from causeway.streaming_tables.storage.definition import COMPARTMENT
+from causeway.streaming_tables.storage.definition import COMPARTMENT, SEQ, IndexDefinition, TableDefinition
 from causeway.streaming_tables.storage.errors import refusal
 from causeway.streaming_tables.storage.past import (
     DeltaFolder,
@@ -36,7 +40,16 @@ from causeway.streaming_tables.storage.past import (
     plain_add_action,
     remove_action,
 )
-from causeway.streaming_tables.storage.tail import SegmentTail
+from causeway.streaming_tables.storage.rewriting import (
+    build_index,
+    groups_to_merge,
+    holding,
+    read_rows,
+    with_values,
+    without,
+)
+from causeway.streaming_tables.storage.tail import SegmentTail, times_of
+from causeway.streaming_tables.storage.value_index import is_indexable
 
 if TYPE_CHECKING:
     from causeway.streaming_tables.storage.writer import TableWriter
@@ -79,16 +92,22 @@ class Maintenance:
                 tails = [(first, tail) for first, tail in sorted(store.log.segments.items()) if first < end]
                 sources = dict(store.log.progress.sources)
             if begin == end:
+                self._remove_segments(end)
                 return
             for name in ("late", "rejected"):
                 self._flush_side(name, [tail for _, tail in tails], end)
             files = self._write_rows([tail for _, tail in tails], begin, end, run)
             self._commit(files, [], end, sources)
-            reached("remove segments")
-            for first in store.log.segments_on_disk():
-                if first < end:
-                    store.log.path(first).unlink(missing_ok=True)
+            self._remove_segments(end)
+            self._merge()
             self._remove_old()
+
+    def _remove_segments(self, end: int) -> None:
+        reached("remove segments")
+        log = self._store.log
+        for first in log.segments_on_disk():
+            if first < end:
+                log.path(first).unlink(missing_ok=True)
 
     def _write_rows(
         self, tails: Sequence[SegmentTail], begin: int, end: int, run: Run | None
@@ -173,7 +192,8 @@ class Maintenance:
                 if is_data_file(path.name) and f"{path.parent.name}/{path.name}" not in named:
                     path.unlink(missing_ok=True)
             for path in (store.folder / "index").glob("*/causeway-*"):
-                if path.stem not in stems or path.suffix == ".new":
+                indexed = path.parent.name in store.definition.indexed_columns
+                if path.stem not in stems or not indexed or path.suffix == ".new":
                     path.unlink(missing_ok=True)
             for name in ("late", "rejected"):
                 delta = store.side(name)
@@ -191,3 +211,123 @@ class Maintenance:
         self._old = [(moment, file) for moment, file in self._old if moment > limit]
         for file in due:
             remove_data_file(self._store.folder, file.path, self._store.definition.indexed_columns)
+
+    def _merge(self) -> None:
+        """Merge small files of compartments that have closed, a commit for each new file."""
+        store, definition = self._store, self._store.definition
+        with store.lock:
+            closed = store.log.progress.closed(definition.slack)
+            groups = groups_to_merge(store.past.files, closed, definition)
+        for group in groups:
+            reached("merge")
+            rows = pa.concat_tables([read_rows(store.data_path(file)) for file in group])
+            rows = in_file_order(rows, definition.time.name)
+            number = store.past.log_mark
+            merged = write_sorted(store.folder, definition, number, group[0].compartment, rows)
+            self._commit([merged], group, data_change=False)
+            self._old += [(time.monotonic(), file) for file in group]
+
+    def drop_expired(self, keep_from: int | None) -> int:
+        """Drop the data files of compartments that have expired, in one commit."""
+        with self._lock:
+            store, definition = self._store, self._store.definition
+            with store.lock:
+                oldest = definition.oldest_kept(store.log.progress.newest)
+                files = store.past.files
+            if oldest is None:
+                return 0
+            limit = oldest if keep_from is None else min(oldest, keep_from)
+            expired = [file for file in files if file.compartment + definition.compartment <= limit]
+            if expired:
+                self._commit([], expired)
+                self._old += [(time.monotonic(), file) for file in expired]
+            self._remove_old()
+            return len(expired)
+
+    def delete(self, seqs: NDArray[np.int64]) -> int:
+        """Take rows out of the files that hold them, in one commit, and remove the old files at once."""
+        with self._lock:
+            self.flush(None)
+            seqs = np.unique(seqs)
+            return self._rewrite(seqs, lambda rows: without(rows, seqs))
+
+    def replace(self, values: pa.Table) -> int:
+        """Put other values into the files that hold the rows, in one commit."""
+        with self._lock:
+            definition = self._store.definition
+            schema = definition.file_schema()
+            if set(values.schema.names) != set(schema.names):
+                raise UserError(f"rows to replace in {definition.name} need the columns {schema.names}")
+            values = values.select(schema.names)
+            if values.schema.types != schema.types:
+                raise UserError(f"rows to replace in {definition.name} need the types {schema.types}")
+            values = values.cast(schema)
+            seqs = np.unique(times_of(values.column(SEQ)))
+            if len(seqs) != values.num_rows:
+                raise UserError(f"rows to replace in {definition.name} name a row twice")
+            self.flush(None)
+            return self._rewrite(seqs, lambda rows: with_values(rows, values, definition))
+
+    def _rewrite(self, seqs: NDArray[np.int64], change: Callable[[pa.Table], pa.Table]) -> int:
+        store, definition = self._store, self._store.definition
+        files = holding(store.folder / "past", store.past.files, seqs)
+        fresh: list[DataFile] = []
+        count = 0
+        try:
+            for file in files:
+                reached("rewrite")
+                before = read_rows(store.data_path(file))
+                count += int(np.isin(seqs, times_of(before.column(SEQ))).sum())
+                after = change(before)
+                if after.num_rows:
+                    number = store.past.log_mark
+                    fresh.append(write_sorted(store.folder, definition, number, file.compartment, after))
+        except Exception:
+            for written in fresh:
+                remove_data_file(store.folder, written.path, definition.indexed_columns)
+            raise
+        if files:
+            self._commit(fresh, files)
+            self._old += [(time.monotonic(), file) for file in files]
+        reached("remove files")
+        # Old files hold what is to be gone, those that an earlier merge took out too.
+        self._remove_old(now=True)
+        return count
+
+    def add_index(self, index: IndexDefinition, run: Run | None) -> None:
+        """Build the sidecars of all data files, then make the index part of the definition."""
+        with self._lock:
+            store, definition = self._store, self._store.definition
+            if index.name.lower() in [one.name.lower() for one in definition.indexes]:
+                raise UserError(f"table {definition.name} has an index {index.name} already")
+            changed = definition.with_indexes((*definition.indexes, index))
+            kind = definition.arrow_schema().field(index.column).type
+            if not is_indexable(kind):
+                raise UserError(f"a column of type {kind} can't have an index: {index.column}")
+            if index.column not in definition.indexed_columns:
+                files = [file.path for file in store.past.files]
+                reached("build index")
+                task = partial(build_index, store.folder, index.column, files)
+                (run or _run_here)(task, len(files))
+            reached("index definition")
+            self._define(changed)
+
+    def drop_index(self, name: str) -> None:
+        """Take the index out of the definition, then remove its sidecars."""
+        with self._lock:
+            store, definition = self._store, self._store.definition
+            kept = tuple(one for one in definition.indexes if one.name.lower() != name.lower())
+            if len(kept) == len(definition.indexes):
+                raise UserError(f"table {definition.name} has no index {name}")
+            changed = definition.with_indexes(kept)
+            self._define(changed)
+            for column in set(definition.indexed_columns) - set(changed.indexed_columns):
+                store.forget_index(column)
+                for path in (store.folder / "index" / column).glob("causeway-*"):
+                    path.unlink(missing_ok=True)
+
+    def _define(self, definition: TableDefinition) -> None:
+        store = self._store
+        with store.lock:
+            store.set_definition(definition)
+            self._writer.tell_state()

@@ -139,7 +139,7 @@ class DeltaFolder:
     def _sync(self) -> bool:
         """Make the commit durable. True if there was a new checkpoint, after which old entries can go."""
         log = self.folder / "_delta_log"
-        names = set(os.listdir(log))
+        names = {entry.name for entry in log.iterdir()}
         newest = f"{self.version:020d}"
         fresh = [name for name in names - self._synced if name >= newest or not name[0].isdigit()]
         fresh += [name for name in names - self._synced if "checkpoint" in name]

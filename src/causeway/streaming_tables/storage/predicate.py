@@ -7,6 +7,7 @@ taken as false.
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -45,7 +46,7 @@ _ARROW: Final[dict[str, Callable[[Any, Any], Any]]] = {
 
 @dataclass(frozen=True)
 class Comparison:
-    """A column compared with a constant of its type; `value` is a sequence for `in`, None for the null tests."""
+    """A column compared with a constant of its type; `value` is a sequence for `in`, None for null tests."""
 
     column: str
     op: str
@@ -86,7 +87,7 @@ def _constant(value: Any, kind: pa.DataType) -> pa.Scalar | None:
     try:
         if pa.types.is_floating(kind):
             constant = pa.scalar(float(value), kind)
-            exact = constant.as_py() == value or value != value
+            exact = constant.as_py() == value or math.isnan(value)
         else:
             constant, exact = pa.scalar(value, kind), True
     except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError, ValueError) as failure:

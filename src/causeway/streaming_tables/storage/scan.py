@@ -101,13 +101,14 @@ def _narrowed(group: Sequence[CompiledComparison], values: Mapping[str, pa.Array
         mask = comparison.mask(_taken(values[comparison.column], rows))
         if mask.all():
             continue
-        if isinstance(rows, slice):
-            rows = np.flatnonzero(mask) + rows.start
-        else:
-            rows = rows[mask]
-        if not len(rows):
+        rows = np.flatnonzero(mask) + rows.start if isinstance(rows, slice) else rows[mask]
+        if not _length(rows):
             break
     return rows
+
+
+def _numbered(rows: _Rows) -> NDArray[np.int64]:
+    return np.arange(rows.start, rows.stop) if isinstance(rows, slice) else rows
 
 
 def _length(rows: _Rows) -> int:
@@ -174,7 +175,7 @@ def _from_indexes(
 
     None if one of the conjunctions has no index that leaves few rows: then all rows are to be looked at.
     """
-    found = []
+    found: list[tuple[Sequence[CompiledComparison], NDArray[np.int64]]] = []
     for group in predicate.groups:
         best: tuple[int, NDArray[np.int64], CompiledComparison] | None = None
         ranges = _ranges(group)
@@ -254,7 +255,7 @@ def scan_file(
             continue
         values = reader.columns(group, names)
         if parts is not None:
-            kept = [_narrowed(rest, values, found) if len(found) else found for rest, found in parts]
+            kept = [_numbered(_narrowed(rest, values, found)) for rest, found in parts if len(found)]
             rows = kept[0] if len(kept) == 1 else np.unique(np.concatenate(kept))
         elif predicate is not None:
             rows = _matching(predicate.groups, values, rows)

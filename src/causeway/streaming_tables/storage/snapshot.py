@@ -31,13 +31,12 @@ _Result = TypeVar("_Result")
 
 @dataclass(frozen=True)
 class View:
-    """What a snapshot holds: the data files of one version of the past, and the rows of the log after them."""
+    """What a snapshot holds: data files of one version of the past, and the rows of the log after them."""
 
     definition: TableDefinition
     progress: Progress
     past: PastVersion
     chunks: tuple[Chunk, ...]
-    late_version: int
     late: tuple[tuple[int, pa.Table], ...]
     rejected: tuple[tuple[int, pa.Table], ...]
     log_bytes: int

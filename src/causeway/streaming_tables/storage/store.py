@@ -148,7 +148,6 @@ class TableStore:
                 self.log.progress,
                 self._past,
                 tuple(chunk for tail in tails for chunk in tail.chunks),
-                0,
                 tuple(part for tail in tails for part in tail.late),
                 tuple(part for tail in tails for part in tail.rejected),
                 self.log.bytes_since(self._past.log_mark),

@@ -61,24 +61,25 @@ def ordered_keys(values: pa.Array) -> NDArray[Any] | pa.Array:
     if pa.types.is_decimal(kind):
         return _decimal_keys(values)
     if pa.types.is_boolean(kind):
-        return values.cast(pa.int8()).to_numpy(zero_copy_only=False)
+        values = values.cast(pa.int8())
     if pa.types.is_floating(kind):
         return _float_keys(values.to_numpy(zero_copy_only=False))
     if pa.types.is_date32(kind):
-        return values.view(pa.int32()).to_numpy(zero_copy_only=False)
+        values = values.view(pa.int32())
     if pa.types.is_timestamp(kind):
-        return values.view(pa.int64()).to_numpy(zero_copy_only=False)
+        values = values.view(pa.int64())
     numbers: NDArray[Any] = values.to_numpy(zero_copy_only=False)
     return numbers
 
 
 def _float_keys(values: NDArray[Any]) -> NDArray[Any]:
     integer = np.int64 if values.dtype == np.float64 else np.int32
-    clean = np.where(np.isnan(values), values.dtype.type(np.nan), values + values.dtype.type(0))
-    clean[np.isnan(values)] = np.array(np.nan, values.dtype)
+    clean = values + values.dtype.type(0)  # -0.0 becomes 0.0
+    clean[np.isnan(values)] = np.nan
     bits = clean.view(integer)
     largest = np.iinfo(integer).max
-    return np.where(bits < 0, (bits ^ integer(largest)), bits)
+    keys: NDArray[Any] = np.where(bits < 0, bits ^ integer(largest), bits)
+    return keys
 
 
 def _decimal_keys(values: pa.Array) -> pa.Array:
