@@ -1,0 +1,39 @@
+"""Storage of streaming tables: an arrival log for the present, a Delta table for the past."""
+
+from causeway.streaming_tables.storage.definition import (
+    COMPARTMENT,
+    REJECTED_SCHEMA,
+    SEQ,
+    ColumnDefinition,
+    IndexDefinition,
+    TableDefinition,
+    TimeDefinition,
+    default_compartment,
+)
+from causeway.streaming_tables.storage.errors import DamagedTableError, UnsupportedPredicate
+from causeway.streaming_tables.storage.predicate import Comparison, Predicate
+from causeway.streaming_tables.storage.snapshot import Candidates, ScanReport, Snapshot, TableFacts
+from causeway.streaming_tables.storage.store import TableStore
+from causeway.streaming_tables.storage.writer import Appended, TableWriter
+
+__all__ = [
+    "COMPARTMENT",
+    "REJECTED_SCHEMA",
+    "SEQ",
+    "Appended",
+    "Candidates",
+    "ColumnDefinition",
+    "Comparison",
+    "DamagedTableError",
+    "IndexDefinition",
+    "Predicate",
+    "ScanReport",
+    "Snapshot",
+    "TableDefinition",
+    "TableFacts",
+    "TableStore",
+    "TableWriter",
+    "TimeDefinition",
+    "UnsupportedPredicate",
+    "default_compartment",
+]

@@ -1,0 +1,265 @@
+"""Scans: the rows of data files and of the log that a time range and a predicate select."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from causeway.streaming_tables.storage.column_reader import DataFileReader
+from causeway.streaming_tables.storage.predicate import CompiledComparison, CompiledPredicate
+from causeway.streaming_tables.storage.tail import Chunk
+from causeway.streaming_tables.storage.value_index import ValueIndex
+
+__all__ = ["FileReport", "Selection", "scan_chunk", "scan_file", "slots_for"]
+
+_INDEX_SHARE: Final = 0.2
+"""A value index is used if it leaves at most this share of the rows that the time range leaves."""
+
+_Rows = NDArray[np.int64] | slice
+
+
+@dataclass
+class FileReport:
+    """What a scan of a data file read and passed over."""
+
+    groups: int = 0
+    groups_read: int = 0
+    bytes_read: int = 0
+    rows_in_time: int = 0
+    index: str | None = None
+    index_rows: int = 0
+
+
+@dataclass
+class Selection:
+    """The rows found so far, column by column, and how many."""
+
+    columns: Sequence[str]
+    schema: pa.Schema
+    limit: int | None = None
+    rows: int = 0
+    pieces: dict[str, list[pa.Array]] = field(default_factory=dict)
+
+    @property
+    def full(self) -> bool:
+        """Whether the limit is reached."""
+        return self.limit is not None and self.rows >= self.limit
+
+    def add(self, values: Mapping[str, pa.Array], rows: _Rows, count: int) -> None:
+        """Take the given rows of a block."""
+        if self.limit is not None and self.rows + count > self.limit:
+            count = self.limit - self.rows
+            rows = slice(rows.start, rows.start + count) if isinstance(rows, slice) else rows[:count]
+        if not count:
+            return
+        self.rows += count
+        for name in self.columns:
+            self.pieces.setdefault(name, []).append(_taken(values[name], rows))
+
+    def table(self) -> pa.Table:
+        """All of them."""
+        schema = pa.schema([self.schema.field(name) for name in self.columns])
+        if not schema.names:
+            return pa.Table.from_struct_array(pa.array([{}] * self.rows, pa.struct([])))
+        arrays = [
+            pa.chunked_array(self.pieces.get(name, []), schema.field(name).type) for name in schema.names
+        ]
+        return pa.Table.from_arrays(arrays, schema=schema)
+
+
+def _numbers(values: pa.Array) -> NDArray[Any] | None:
+    """A view of fixed-width values without NULLs as integers of the same width; None for others."""
+    kind = values.type
+    if values.null_count or not (pa.types.is_primitive(kind) and not pa.types.is_boolean(kind)):
+        return None
+    width = kind.bit_width
+    if width not in (8, 16, 32, 64):
+        return None
+    buffer = values.buffers()[1]
+    if buffer is None:
+        return None
+    return np.frombuffer(buffer, f"i{width // 8}")[values.offset : values.offset + len(values)]
+
+
+def _taken(values: pa.Array, rows: _Rows) -> pa.Array:
+    if isinstance(rows, slice):
+        return values.slice(rows.start, rows.stop - rows.start)
+    numbers = _numbers(values)
+    if numbers is None:
+        return values.take(pa.array(rows))
+    taken = numbers.take(rows)
+    return pa.Array.from_buffers(values.type, len(taken), [None, pa.py_buffer(taken)])
+
+
+def _narrowed(group: Sequence[CompiledComparison], values: Mapping[str, pa.Array], rows: _Rows) -> _Rows:
+    for comparison in group:
+        mask = comparison.mask(_taken(values[comparison.column], rows))
+        if mask.all():
+            continue
+        rows = np.flatnonzero(mask) + rows.start if isinstance(rows, slice) else rows[mask]
+        if not _length(rows):
+            break
+    return rows
+
+
+def _numbered(rows: _Rows) -> NDArray[np.int64]:
+    return np.arange(rows.start, rows.stop) if isinstance(rows, slice) else rows
+
+
+def _length(rows: _Rows) -> int:
+    return rows.stop - rows.start if isinstance(rows, slice) else len(rows)
+
+
+def _matching(
+    groups: Sequence[Sequence[CompiledComparison]], values: Mapping[str, pa.Array], rows: _Rows
+) -> _Rows:
+    """The rows for which one of the conjunctions holds."""
+    if len(groups) == 1:
+        return _narrowed(groups[0], values, rows)
+    found: NDArray[np.int64] = np.empty(0, np.int64)
+    for group in groups:
+        more = _narrowed(group, values, rows)
+        if isinstance(more, slice):
+            if more == rows:
+                return rows
+            more = np.arange(more.start, more.stop)
+        found = np.union1d(found, more)
+    return found
+
+
+def scan_chunk(
+    chunk: Chunk, low: int | None, high: int | None, predicate: CompiledPredicate | None, selection: Selection
+) -> None:
+    """Add the rows of a chunk of the log."""
+    if (low is not None and chunk.t_max < low) or (high is not None and chunk.t_min > high):
+        return
+    rows: _Rows = slice(0, chunk.table.num_rows)
+    inside = (low is None or chunk.t_min >= low) and (high is None or chunk.t_max <= high)
+    if not inside and chunk.in_order:
+        first = 0 if low is None else int(np.searchsorted(chunk.times, low))
+        last = len(chunk.times) if high is None else int(np.searchsorted(chunk.times, high, "right"))
+        rows = slice(first, last)
+    elif not inside:
+        mask = np.ones(len(chunk.times), np.bool_)
+        if low is not None:
+            mask &= chunk.times >= low
+        if high is not None:
+            mask &= chunk.times <= high
+        rows = np.flatnonzero(mask)
+    names = dict.fromkeys([*selection.columns, *(predicate.columns if predicate else ())])
+    values = {name: chunk.table.column(name).chunk(0) for name in names}
+    if predicate is not None and _length(rows):
+        rows = _matching(predicate.groups, values, rows)
+    selection.add(values, rows, _length(rows))
+
+
+def slots_for(index: ValueIndex, comparison: CompiledComparison) -> NDArray[np.int64] | None:
+    """The index's slots with the values that a comparison accepts; None if it can't tell."""
+    if comparison.op in ("=", "in"):
+        return index.slots_of(comparison.keys)
+    bounds = comparison.bounds()
+    if bounds is None:
+        return None
+    return np.arange(*index.slots_between(*bounds), dtype=np.int64)
+
+
+def _from_indexes(
+    predicate: CompiledPredicate, indexes: Mapping[str, ValueIndex], first: int, last: int, report: FileReport
+) -> list[tuple[Sequence[CompiledComparison], NDArray[np.int64]]] | None:
+    """For each conjunction the rows that its best index leaves, and what is left to compare.
+
+    None if one of the conjunctions has no index that leaves few rows: then all rows are to be looked at.
+    """
+    found: list[tuple[Sequence[CompiledComparison], NDArray[np.int64]]] = []
+    for group in predicate.groups:
+        best: tuple[int, NDArray[np.int64], CompiledComparison] | None = None
+        ranges = _ranges(group)
+        for comparison in group:
+            index = indexes.get(comparison.column)
+            if index is None:
+                continue
+            slots = slots_for(index, comparison)
+            if slots is None:
+                continue
+            for other in ranges.get(comparison.column, ()):
+                more = slots_for(index, other)
+                if more is not None and comparison.op not in ("=", "in"):
+                    slots = slots[np.isin(slots, more)] if len(more) else more
+            count = index.count(slots)
+            if best is None or count < best[0]:
+                best = count, slots, comparison
+        if best is None:
+            return None
+        count, slots, comparison = best
+        index = indexes[comparison.column]
+        total = max(index.count_between(0, index.distinct), 1)
+        if count * (last - first) / total > _INDEX_SHARE * (last - first):
+            return None
+        rows = index.rows(slots, first, last)
+        report.index_rows += len(rows)
+        report.index = comparison.column if report.index is None else f"{report.index}, {comparison.column}"
+        rest = [one for one in group if one is not comparison]
+        found.append((rest, rows))
+    return found
+
+
+def _ranges(group: Sequence[CompiledComparison]) -> dict[str, list[CompiledComparison]]:
+    ranges: dict[str, list[CompiledComparison]] = {}
+    for comparison in group:
+        if comparison.op in ("<", "<=", ">", ">="):
+            ranges.setdefault(comparison.column, []).append(comparison)
+    return ranges
+
+
+def scan_file(
+    reader: DataFileReader,
+    low: int | None,
+    high: int | None,
+    predicate: CompiledPredicate | None,
+    indexes: Mapping[str, ValueIndex],
+    selection: Selection | None,
+) -> FileReport:
+    """Add the rows of a data file. Without a selection, only say what would be read."""
+    report = FileReport(groups=len(reader.bytes))
+    first, last = reader.rows_between(low, high)
+    report.rows_in_time = last - first
+    if first == last:
+        return report
+    by_index = _from_indexes(predicate, indexes, first, last, report) if predicate and indexes else None
+    names = list(
+        dict.fromkeys([*(selection.columns if selection else ()), *(predicate.columns if predicate else ())])
+    )
+    begin = int(np.searchsorted(reader.offsets, first, "right")) - 1
+    end = int(np.searchsorted(reader.offsets, last, "left"))
+    for group in range(begin, end):
+        offset, stop = int(reader.offsets[group]), int(reader.offsets[group + 1])
+        rows: _Rows
+        if by_index is None:
+            rows = slice(max(first, offset) - offset, min(last, stop) - offset)
+            parts = None
+        else:
+            parts = [
+                (rest, found[slice(*np.searchsorted(found, (offset, stop)))] - offset)
+                for rest, found in by_index
+            ]
+            if not any(len(found) for _, found in parts):
+                continue
+        report.groups_read += 1
+        report.bytes_read += reader.bytes[group]
+        if selection is None:
+            continue
+        values = reader.columns(group, names)
+        if parts is not None:
+            kept = [_numbered(_narrowed(rest, values, found)) for rest, found in parts if len(found)]
+            rows = kept[0] if len(kept) == 1 else np.unique(np.concatenate(kept))
+        elif predicate is not None:
+            rows = _matching(predicate.groups, values, rows)
+        selection.add(values, rows, _length(rows))
+        if selection.full:
+            break
+    return report

@@ -1,0 +1,437 @@
+"""Snapshots: a table's content after some prefix of its accepted rows, and the reads of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, TypeVar
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from causeway.runtime.errors import UserError
+from causeway.streaming_tables.storage.definition import REJECTED_SCHEMA, SEQ, TableDefinition
+from causeway.streaming_tables.storage.errors import DamagedTableError
+from causeway.streaming_tables.storage.frames import Progress
+from causeway.streaming_tables.storage.last_rows import last_rows
+from causeway.streaming_tables.storage.past import PastFile, PastVersion
+from causeway.streaming_tables.storage.predicate import CompiledPredicate, Predicate
+from causeway.streaming_tables.storage.scan import FileReport, Selection, scan_chunk, scan_file, slots_for
+from causeway.streaming_tables.storage.tail import Chunk
+
+if TYPE_CHECKING:
+    from causeway.streaming_tables.storage.store import TableStore
+
+__all__ = ["Candidates", "ScanReport", "Snapshot", "TableFacts", "View"]
+
+_RETRIES: Final = 100
+_Result = TypeVar("_Result")
+
+
+@dataclass(frozen=True)
+class View:
+    """What a snapshot holds: data files of one version of the past, and the rows of the log after them."""
+
+    definition: TableDefinition
+    progress: Progress
+    past: PastVersion
+    chunks: tuple[Chunk, ...]
+    late: tuple[tuple[int, pa.Table], ...]
+    rejected: tuple[tuple[int, pa.Table], ...]
+    log_bytes: int
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """What a Spark job has to read: whole files, of which it still applies every condition.
+
+    `time_from` and `time_to` (inclusive; None: no bound) are conditions too: they have the historical period
+    in them. `tail` are rows of the log; they are filtered already.
+    """
+
+    files: list[Path]
+    tail: pa.Table
+    time_from: int | None
+    time_to: int | None
+    rows: int
+    bytes: int
+
+
+@dataclass(frozen=True)
+class ScanReport:
+    """What a scan reads and passes over, and by which index."""
+
+    files: int
+    files_by_time: int
+    files_by_value: int
+    files_read: int
+    groups: int
+    groups_read: int
+    bytes: int
+    bytes_read: int
+    log_rows: int
+    indexes: tuple[str, ...]
+
+    def __str__(self) -> str:
+        index = f"value index on {', '.join(self.indexes)}" if self.indexes else "no value index"
+        return (
+            f"reads {self.files_read} of {self.files} files "
+            f"({self.files_by_time} passed over by time, {self.files_by_value} by value), "
+            f"{self.groups_read} of {self.groups} row groups, {self.bytes_read:,} of {self.bytes:,} bytes, "
+            f"{self.log_rows:,} rows of the log; {index}"
+        )
+
+
+@dataclass(frozen=True)
+class TableFacts:
+    """What a table holds."""
+
+    rows: int
+    accepted: int
+    bytes: int
+    oldest: int | None
+    newest: int | None
+    closed: int | None
+    ended: bool
+    late: int
+    rejected: int
+    compartments: int
+    files: int
+    log_rows: int
+    log_bytes: int
+    indexes: tuple[str, ...]
+    past_version: int
+
+
+class Snapshot:
+    """One consistent view of a table. Thread-safe.
+
+    A data file that a snapshot names can be removed while the snapshot is in use (a deletion, or a merge or
+    an expiry some time ago). A read that meets this goes on with the newest view instead: it is then of a
+    longer prefix of the rows.
+    """
+
+    def __init__(self, store: TableStore, view: View) -> None:
+        """Made by `TableStore.snapshot`."""
+        self._store = store
+        self._view = view
+
+    @property
+    def definition(self) -> TableDefinition:
+        """The table's definition."""
+        return self._view.definition
+
+    @property
+    def newest(self) -> int | None:
+        """The largest time that was seen."""
+        return self._view.progress.newest
+
+    @property
+    def closed(self) -> int | None:
+        """The largest time of which no more rows can come."""
+        return self._view.progress.closed(self._view.definition.slack)
+
+    @property
+    def ended(self) -> bool:
+        """Whether all sources have ended."""
+        return self._view.progress.ended
+
+    @property
+    def rows_total(self) -> int:
+        """Rows accepted so far, expired and deleted ones included."""
+        return self._view.progress.next_seq
+
+    @property
+    def late_total(self) -> int:
+        """Rows that came too late."""
+        return self._view.progress.late_total
+
+    @property
+    def rejected_total(self) -> int:
+        """Rows that did not parse or fit."""
+        return self._view.progress.rejected_total
+
+    @property
+    def wall_time(self) -> float:
+        """When the last frame was written, in seconds since 1970; 0 if there is none."""
+        return self._view.progress.wall_time
+
+    @property
+    def past_version(self) -> int:
+        """The version of the Delta table."""
+        return self._view.past.version
+
+    def scan(
+        self,
+        columns: Sequence[str] | None = None,
+        predicate: Predicate | None = None,
+        *,
+        time_from: int | None = None,
+        time_to: int | None = None,
+        limit: int | None = None,
+        with_seq: bool = False,
+        as_of: int | None = None,
+    ) -> pa.Table:
+        """Exactly the rows in the historical period, the time range (inclusive) and the predicate.
+
+        `as_of` reads as if its time were the newest: without later rows, and with the historical period that
+        ends there. The rows come in no particular order.
+        """
+
+        def read(view: View) -> pa.Table:
+            names = _names(view.definition, columns, with_seq)
+            selection = Selection(names, view.definition.file_schema(), limit)
+            compiled, low, high = _bounds(view, predicate, time_from, time_to, as_of)
+            if compiled is not None and not compiled.groups:
+                return selection.table()
+            for file in _in_time(view, low, high):
+                if selection.full:
+                    break
+                reader = self._store.reader(file)
+                indexes = self._store.indexes(file, compiled.columns if compiled else ())
+                scan_file(reader, *_file_bounds(file, low, high), compiled, indexes, selection)
+            for chunk in view.chunks:
+                if selection.full:
+                    break
+                scan_chunk(chunk, low, high, compiled, selection)
+            return selection.table()
+
+        return self._retried(read)
+
+    def candidates(
+        self,
+        columns: Sequence[str] | None = None,
+        predicate: Predicate | None = None,
+        *,
+        time_from: int | None = None,
+        time_to: int | None = None,
+        with_seq: bool = False,
+        as_of: int | None = None,
+    ) -> Candidates:
+        """For a Spark job: the files that may have matching rows, and the matching rows of the log."""
+
+        def read(view: View) -> Candidates:
+            names = _names(view.definition, columns, with_seq)
+            selection = Selection(names, view.definition.file_schema())
+            compiled, low, high = _bounds(view, predicate, time_from, time_to, as_of)
+            never = compiled is not None and not compiled.groups
+            files = [] if never else [f for f in _in_time(view, low, high) if self._may_match(f, compiled)]
+            for chunk in () if never else view.chunks:
+                scan_chunk(chunk, low, high, compiled, selection)
+            tail = selection.table()
+            return Candidates(
+                [self._store.data_path(file) for file in files],
+                tail,
+                low,
+                high,
+                sum(file.rows for file in files) + tail.num_rows,
+                sum(file.size for file in files) + tail.nbytes,
+            )
+
+        return self._retried(read)
+
+    def last_rows(
+        self,
+        count: int,
+        partition_by: Sequence[str] = (),
+        columns: Sequence[str] | None = None,
+        *,
+        as_of: int | None = None,
+    ) -> pa.Table:
+        """The last `count` rows, of each partition if there are partition columns, with arrival numbers.
+
+        Later means a larger time and, of equals, a later arrival. The result has the latest row first within
+        a partition.
+        """
+
+        def read(view: View) -> pa.Table:
+            names = _names(view.definition, columns, True)
+            _, low, high = _bounds(view, None, None, None, as_of)
+            readers = [
+                (file, self._store.reader(file), _file_bounds(file, low, high))
+                for file in _in_time(view, low, high)
+            ]
+            return last_rows(view, readers, names, count, partition_by, low, high)
+
+        return self._retried(read)
+
+    def late(self) -> pa.Table:
+        """The rows that came too late, in the order of their arrival."""
+        return self._retried(
+            lambda view: self._store.side_rows("late", view.late, view.definition.arrow_schema())
+        )
+
+    def rejected(self) -> pa.Table:
+        """The rows that did not parse or fit, in the order of their arrival."""
+        return self._retried(lambda view: self._store.side_rows("rejected", view.rejected, REJECTED_SCHEMA))
+
+    def explain(
+        self,
+        columns: Sequence[str] | None = None,
+        predicate: Predicate | None = None,
+        time_from: int | None = None,
+        time_to: int | None = None,
+        *,
+        as_of: int | None = None,
+    ) -> ScanReport:
+        """What a scan would read and pass over."""
+
+        def read(view: View) -> ScanReport:
+            compiled, low, high = _bounds(view, predicate, time_from, time_to, as_of)
+            never = compiled is not None and not compiled.groups
+            in_time = [] if never else _in_time(view, low, high)
+            reports: list[FileReport] = []
+            groups = 0
+            used: dict[str, None] = {}
+            by_value = 0
+            for file in in_time:
+                reader = self._store.reader(file)
+                groups += len(reader.bytes)
+                indexes = self._store.indexes(file, compiled.columns if compiled else ())
+                report = scan_file(reader, *_file_bounds(file, low, high), compiled, indexes, None)
+                if report.index:
+                    used.update(dict.fromkeys(report.index.split(", ")))
+                if report.groups_read:
+                    reports.append(report)
+                elif report.rows_in_time:
+                    by_value += 1
+            skipped = [file for file in view.past.files if file not in set(in_time)]
+            groups += sum(-(-file.rows // 65_536) for file in skipped)
+            return ScanReport(
+                files=len(view.past.files),
+                files_by_time=len(view.past.files) - len(reports) - by_value,
+                files_by_value=by_value,
+                files_read=len(reports),
+                groups=groups,
+                groups_read=sum(report.groups_read for report in reports),
+                bytes=sum(file.size for file in view.past.files),
+                bytes_read=sum(report.bytes_read for report in reports),
+                log_rows=sum(chunk.table.num_rows for chunk in view.chunks),
+                indexes=tuple(used),
+            )
+
+        return self._retried(read)
+
+    def describe(self) -> TableFacts:
+        """Rows, bytes, times and files of the table."""
+
+        def read(view: View) -> TableFacts:
+            _, low, high = _bounds(view, None, None, None, None)
+            rows, oldest = 0, None
+            for file in _in_time(view, low, high):
+                first, last = 0, file.rows
+                least = file.t_min
+                if low is not None and file.t_min < low:
+                    reader = self._store.reader(file)
+                    first, last = reader.rows_between(low, None)
+                    least = reader.time_at(first) if first < last else file.t_max
+                rows += last - first
+                oldest = least if oldest is None else min(oldest, least)
+            for chunk in view.chunks:
+                times = chunk.times if low is None else chunk.times[chunk.times >= low]
+                rows += len(times)
+                if len(times):
+                    oldest = int(times.min()) if oldest is None else min(oldest, int(times.min()))
+            return TableFacts(
+                rows=rows,
+                accepted=view.progress.next_seq,
+                bytes=sum(file.size for file in view.past.files) + view.log_bytes,
+                oldest=oldest,
+                newest=view.progress.newest,
+                closed=view.progress.closed(view.definition.slack),
+                ended=view.progress.ended,
+                late=view.progress.late_total,
+                rejected=view.progress.rejected_total,
+                compartments=len({file.compartment for file in view.past.files}),
+                files=len(view.past.files),
+                log_rows=sum(chunk.table.num_rows for chunk in view.chunks),
+                log_bytes=view.log_bytes,
+                indexes=tuple(index.name for index in view.definition.indexes),
+                past_version=view.past.version,
+            )
+
+        return self._retried(read)
+
+    def _may_match(self, file: PastFile, predicate: CompiledPredicate | None) -> bool:
+        if predicate is None:
+            return True
+        indexes = self._store.indexes(file, predicate.columns)
+        for group in predicate.groups:
+            possible = True
+            for comparison in group:
+                index = indexes.get(comparison.column)
+                slots = slots_for(index, comparison) if index is not None else None
+                if slots is not None and not len(slots):
+                    possible = False
+            if possible:
+                return True
+        return False
+
+    def _retried(self, read: Callable[[View], _Result]) -> _Result:
+        for _ in range(_RETRIES):
+            view = self._view
+            try:
+                return read(view)
+            except FileNotFoundError as missing:
+                fresh = self._store.snapshot()._view
+                path = Path(str(missing.filename)) if missing.filename else self._store.folder
+                names = {self._store.data_path(file) for file in fresh.past.files}
+                if fresh.past.version == view.past.version or path in names:
+                    raise DamagedTableError(path, "is missing") from missing
+                self._view = fresh
+        raise UserError(f"{self._store.folder}: files were removed faster than they could be read; retry")
+
+
+def _names(definition: TableDefinition, columns: Sequence[str] | None, with_seq: bool) -> list[str]:
+    known = definition.arrow_schema().names
+    names = list(known if columns is None else columns)
+    unknown = [name for name in names if name not in known and name != SEQ]
+    if unknown:
+        raise UserError(f"table {definition.name} has no column {unknown[0]}")
+    return [*names, SEQ] if with_seq and SEQ not in names else names
+
+
+def _bounds(
+    view: View, predicate: Predicate | None, time_from: int | None, time_to: int | None, as_of: int | None
+) -> tuple[CompiledPredicate | None, int | None, int | None]:
+    """The compiled predicate, and the time range with historical period and predicate taken in."""
+    definition = view.definition
+    compiled = CompiledPredicate(predicate, definition.file_schema()) if predicate is not None else None
+    lows = [time_from, definition.oldest_kept(view.progress.newest if as_of is None else as_of)]
+    highs = [time_to, as_of]
+    if compiled is not None:
+        low, high = compiled.time_bounds(definition.time.name)
+        lows.append(low)
+        highs.append(high)
+    return (
+        compiled,
+        max((low for low in lows if low is not None), default=None),
+        min((high for high in highs if high is not None), default=None),
+    )
+
+
+def _in_time(view: View, low: int | None, high: int | None) -> list[PastFile]:
+    return [
+        file
+        for file in view.past.files
+        if (low is None or file.t_max >= low) and (high is None or file.t_min <= high)
+    ]
+
+
+def _file_bounds(file: PastFile, low: int | None, high: int | None) -> tuple[int | None, int | None]:
+    """The bounds that a file needs: none where it lies inside."""
+    return (
+        None if low is None or file.t_min >= low else low,
+        None if high is None or file.t_max <= high else high,
+    )
+
+
+def read_side_file(path: Path) -> pa.Table:
+    """A file of late or rejected rows."""
+    try:
+        return pq.ParquetFile(path, page_checksum_verification=True).read()
+    except FileNotFoundError:
+        raise
+    except (pa.ArrowException, OSError) as failure:
+        raise DamagedTableError(path, f"can't be read ({failure})") from failure
