@@ -6,18 +6,17 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
-
-import pyarrow as pa
-import pyarrow.parquet as pq
+from urllib.parse import urlsplit
 
 from causeway.runtime.errors import UserError
-from causeway.streaming_tables.sources.feeds import make_feed
-from causeway.streaming_tables.sources.file_list import FileFormat, data_files, format_of
-from causeway.streaming_tables.sources.files_feed import csv_names
+from causeway.streaming_tables.sources.benchmark_folders import NEXMARK_TIMES, nexmark_stream, workload_parts
+from causeway.streaming_tables.sources.check import check_file, check_text_types
+from causeway.streaming_tables.sources.feeds.file_list import FileFormat, data_files, format_of
+from causeway.streaming_tables.sources.feeds.making import make_feed
+from causeway.streaming_tables.sources.feeds.received import Receiver
 from causeway.streaming_tables.sources.options import SourceOptions, parse_options
-from causeway.streaming_tables.sources.parquet_rows import check_types, match_parquet
-from causeway.streaming_tables.sources.source import FedSource, Source
-from causeway.streaming_tables.sources.target import ColumnsError, TargetColumns, match_columns
+from causeway.streaming_tables.sources.parsing.target import TargetColumns, match_columns
+from causeway.streaming_tables.sources.source import FedSource, SocketSource, Source
 
 __all__ = ["open_source"]
 
@@ -41,32 +40,83 @@ def open_source(
     chosen = parse_options(options, target)
     scheme, mark, _ = address.partition("://")
     if mark:
-        return _open_url(address, scheme.casefold())
+        return _open_url(address, scheme.casefold(), chosen, state)
     place = Path(base, Path(address).expanduser()).resolve()
     if not place.exists():
         raise UserError(f"{address}: there is no such file or folder ({place})")
+    if place.is_dir():
+        parts = workload_parts(place)
+        if parts is not None:
+            return _open_workload(place, parts, chosen)
+        events = nexmark_stream(place, chosen.stream)
+        if events is not None:
+            unit = chosen.reading.time_unit or ("ms" if events.format == "json" else None)
+            reading = replace(chosen.reading, time_names=NEXMARK_TIMES, time_unit=unit)
+            dataset = replace(chosen, reading=reading, once=True)
+            return _open_files(events.folder, dataset, state, order="name")
+    if chosen.stream is not None:
+        raise UserError(f"{address}: the option stream is for folders of `causeway nexmark generate`")
     return _open_files(place, chosen, state)
 
 
-def _open_url(address: str, scheme: str) -> Source:
+def _open_url(address: str, scheme: str, chosen: SourceOptions, state: Path) -> Source:
     if scheme == "kafka":
         raise UserError(f"{address}: reading from Kafka needs the Kafka extra, which is not there yet")
-    raise UserError(f"{address}: {scheme}:// is unknown; give a file, a folder or socket://host:port")
+    if scheme != "socket":
+        raise UserError(f"{address}: {scheme}:// is unknown; give a file, a folder or socket://host:port")
+    try:
+        url = urlsplit(address)
+        host, port = url.hostname, url.port
+    except ValueError as wrong:
+        raise UserError(f"{address}: {wrong}") from wrong
+    if host is None or port is None or url.path not in ("", "/"):
+        raise UserError(f"{address}: expected socket://host:port")
+    file_format = chosen.format or "json"
+    if file_format not in ("json", "csv"):
+        raise UserError(f"{address}: lines from a socket are json or csv; got {file_format}")
+    reading = replace(chosen.reading, header=False)
+    if file_format == "csv":
+        match_columns(reading.named_columns, reading, address)
+        check_text_types(reading, address)
+    spec = {
+        "kind": "socket",
+        "state": str(state),
+        "format": file_format,
+        "source": address,
+        "reading": reading.to_json(),
+    }
+    receiver = Receiver(address, host, port, state)
+    lines = _FORMAT_NAMES[file_format] if file_format == "json" else "lines of CSV"
+    return SocketSource(f"{address}, {lines}", make_feed(spec), chosen.limits, receiver)
 
 
-def _open_files(place: Path, chosen: SourceOptions, state: Path) -> Source:
+def _open_workload(place: Path, parts: list[Path], chosen: SourceOptions) -> Source:
+    check_file(parts[0], "parquet" if parts[0].suffix == ".parquet" else "dat", chosen.reading)
+    spec = {
+        "kind": "merged",
+        "parts": [str(part) for part in parts],
+        "reading": chosen.reading.to_json(),
+    }
+    return FedSource(f"Linear Road workload {place}", make_feed(spec), chosen.limits)
+
+
+def _open_files(place: Path, chosen: SourceOptions, state: Path, order: str = "arrival") -> Source:
     first = _first_file(place, chosen)
-    if first is not None:
-        chosen = _check_file(first, chosen)
+    file_format = chosen.format or (format_of(first) if first is not None else None)
+    if first is not None and file_format is not None:
+        check_file(first, file_format, chosen.reading)
     spec: dict[str, Any] = {
+        "kind": "files",
         "place": str(place),
         "state": str(state),
         "format": chosen.format,
-        "order": "arrival",
+        "order": order,
         "ends": chosen.once or place.is_file(),
         "reading": chosen.reading.to_json(),
     }
-    return FedSource(_describe(place, first, chosen), make_feed(spec), chosen.limits)
+    kind = f" of {_FORMAT_NAMES[file_format]}" if file_format is not None else ""
+    description = f"{'file' if place.is_file() else 'folder'} {place}{kind}"
+    return FedSource(description, make_feed(spec), chosen.limits)
 
 
 def _first_file(place: Path, chosen: SourceOptions) -> Path | None:
@@ -84,39 +134,3 @@ def _first_file(place: Path, chosen: SourceOptions) -> Path | None:
         return min(data_files(place, chosen.format), default=None)
     except OSError as refused:
         raise UserError(f"{place} cannot be read: {refused.strerror}") from refused
-
-
-def _check_file(path: Path, chosen: SourceOptions) -> SourceOptions:
-    file_format = chosen.format or format_of(path)
-    assert file_format is not None
-    reading = chosen.reading
-    try:
-        if file_format == "parquet":
-            try:
-                schema = pq.read_schema(path)
-            except pa.ArrowException:
-                # A damaged file is rejected when it is read: others may follow it.
-                return chosen
-            match_parquet(schema, reading, str(path))
-        elif file_format != "json":
-            names = csv_names(path, file_format, reading)
-            if not any(names):
-                return chosen
-            try:
-                match = match_columns(names, reading, str(path))
-            except ColumnsError as mismatch:
-                if file_format == "csv" and reading.header:
-                    raise ColumnsError(
-                        f"{mismatch}. If the file has no line of names, say OPTIONS (header = false)"
-                    ) from None
-                raise
-            check_types([pa.string()] * len(match.indexes), replace(reading), str(path))
-    except OSError as unreadable:
-        raise UserError(f"{path} cannot be read: {unreadable}") from unreadable
-    return chosen
-
-
-def _describe(place: Path, first: Path | None, chosen: SourceOptions) -> str:
-    file_format = chosen.format or (format_of(first) if first is not None else None)
-    kind = f" of {_FORMAT_NAMES[file_format]}" if file_format is not None else ""
-    return f"{'file' if place.is_file() else 'folder'} {place}{kind}"

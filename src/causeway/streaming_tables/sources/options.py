@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from causeway.runtime.errors import UserError
-from causeway.streaming_tables.sources.feed import BATCH_BYTES, BATCH_ROWS, Limits
-from causeway.streaming_tables.sources.file_list import FORMATS, FileFormat
-from causeway.streaming_tables.sources.target import Reading, TargetColumns, TimeUnit
+from causeway.streaming_tables.sources.feeds.feed import BATCH_BYTES, BATCH_ROWS, Limits
+from causeway.streaming_tables.sources.feeds.file_list import FORMATS, FileFormat
+from causeway.streaming_tables.sources.parsing.target import Reading, TargetColumns, TimeUnit
 
 __all__ = ["SourceOptions", "parse_options"]
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Protocol
 
-from causeway.streaming_tables.sources.feed import Feed, Limits
+from causeway.streaming_tables.sources.feeds.feed import Feed, Limits
+from causeway.streaming_tables.sources.feeds.received import Receiver
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["FedSource", "Source"]
+__all__ = ["FedSource", "SocketSource", "Source"]
 
 
 class Source(Protocol):
@@ -55,7 +56,7 @@ class FedSource:
 
     def load(self, spark: SparkSession, *, tasks: int) -> DataFrame:
         # The command line opens sources only to check them, without Spark.
-        from causeway.streaming_tables.sources.spark_source import stream_of
+        from causeway.streaming_tables.sources.feeds.spark_source import stream_of
 
         return stream_of(spark, self._feed, self._limits, tasks)
 
@@ -71,3 +72,18 @@ class FedSource:
 
     def stop(self) -> None:
         """Nothing is held open."""
+
+
+class SocketSource(FedSource):
+    """A source whose lines are received in this process."""
+
+    def __init__(self, description: str, feed: Feed, limits: Limits, receiver: Receiver) -> None:
+        super().__init__(description, feed, limits)
+        self._receiver = receiver
+
+    def available(self) -> dict[str, int]:
+        self._receiver.flush()
+        return super().available()
+
+    def stop(self) -> None:
+        self._receiver.stop()

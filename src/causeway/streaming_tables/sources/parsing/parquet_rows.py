@@ -10,18 +10,19 @@ from typing import Final
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from numpy.typing import NDArray
 
-from causeway.streaming_tables.sources.casts import column_rules, is_readable, sql_type
-from causeway.streaming_tables.sources.rows import (
+from causeway.streaming_tables.sources.parsing.casts import column_rules, is_readable, sql_type
+from causeway.streaming_tables.sources.parsing.rows import (
     Reject,
     convert_columns,
     good_rows,
     position_reports,
     rejected_rows,
 )
-from causeway.streaming_tables.sources.target import ColumnsError, Match, Reading, match_columns
+from causeway.streaming_tables.sources.parsing.target import ColumnsError, Match, Reading, match_columns
 
-__all__ = ["check_types", "convert_batch", "match_parquet", "read_parquet"]
+__all__ = ["check_types", "convert_batch", "match_parquet", "names_to_read", "read_parquet"]
 
 _ROWS_AT_ONCE: Final = 1 << 17
 
@@ -51,23 +52,34 @@ def read_parquet(path: Path, start: int, end: int, source: str, reading: Reading
     with pq.ParquetFile(path, memory_map=True) as file:
         schema = file.schema_arrow
         match = match_parquet(schema, reading, source)
-        needed = [*([match.kind] if match.kind is not None else []), *match.indexes]
-        names = list(dict.fromkeys(schema.names[index] for index in needed))
+        names = names_to_read(schema.names, match)
         for first, batch in _batches(file, names, start, end):
-            rows, rejects = convert_batch(batch, first, schema.names, match, reading)
+            numbers = np.arange(first, first + batch.num_rows)
+            rows, rejects = convert_batch(batch, numbers, schema.names, match, reading)
             yield rows
             yield from rejected_rows(source, rejects, reading)
 
 
-def convert_batch(
-    batch: pa.RecordBatch, first: int, names: Sequence[str], match: Match, reading: Reading
-) -> tuple[pa.RecordBatch, list[Reject]]:
-    """The good rows of `batch` and the rejected ones; its first row has the number `first`, from 0.
+def names_to_read(names: Sequence[str], match: Match) -> list[str]:
+    """The columns of a file that are needed, each once."""
+    needed = [*([match.kind] if match.kind is not None else []), *match.indexes]
+    return list(dict.fromkeys(names[index] for index in needed))
 
-    `names` are all columns of the file, of which `batch` has those that are read.
+
+def convert_batch(
+    batch: pa.RecordBatch,
+    numbers: NDArray[np.int64],
+    names: Sequence[str],
+    match: Match,
+    reading: Reading,
+) -> tuple[pa.RecordBatch, list[Reject]]:
+    """The good rows of `batch` and the rejected ones.
+
+    `numbers` are the rows' numbers in the file, from 0; rejected ones are told from 1. `names` are all columns
+    of the file, of which `batch` has those that are read.
     """
     rejects: list[Reject] = []
-    numbers = np.arange(first + 1, first + 1 + batch.num_rows)
+    numbers = numbers + 1
     if match.kind is not None:
         wanted, untyped = position_reports(batch.column(names[match.kind]))
         rejects += [

@@ -16,9 +16,9 @@ from pyspark.sql.streaming.datasource import (
     SupportsTriggerAvailableNow,
 )
 
-from causeway.streaming_tables.sources.feed import Feed, Limits
-from causeway.streaming_tables.sources.feeds import make_feed
-from causeway.streaming_tables.sources.target import Reading
+from causeway.streaming_tables.sources.feeds.feed import Feed, Limits
+from causeway.streaming_tables.sources.feeds.making import make_feed
+from causeway.streaming_tables.sources.parsing.target import Reading
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

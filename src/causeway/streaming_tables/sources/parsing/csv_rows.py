@@ -12,14 +12,18 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pa_csv
 
-from causeway.streaming_tables.sources.casts import column_rules
-from causeway.streaming_tables.sources.rows import Reject, convert_columns, good_rows, position_reports
-from causeway.streaming_tables.sources.target import Match, Reading
-from causeway.streaming_tables.sources.text_lines import Lines
+from causeway.streaming_tables.sources.parsing.casts import column_rules
+from causeway.streaming_tables.sources.parsing.rows import (
+    Reject,
+    convert_columns,
+    good_rows,
+    position_reports,
+)
+from causeway.streaming_tables.sources.parsing.target import NOT_UTF8, Match, Reading
+from causeway.streaming_tables.sources.parsing.text_lines import Lines
 
 __all__ = ["header_names", "parse_csv"]
 
-_NO_TEXT: Final = "the line is not text in UTF-8"
 _OPEN_QUOTE: Final = "a quote is opened and not closed in this line"
 
 
@@ -43,7 +47,7 @@ def parse_csv(
     lines = Lines(block)
     rejects: list[Reject] = []
     wrong = lines.not_utf8()
-    rejects += [(int(number), _NO_TEXT, lines.text(number)) for number in np.flatnonzero(wrong)]
+    rejects += [(int(number), NOT_UTF8, lines.text(number)) for number in np.flatnonzero(wrong)]
     dropped = wrong | lines.blank()
     numbers = np.arange(len(lines))
     kept = lines

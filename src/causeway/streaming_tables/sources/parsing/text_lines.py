@@ -9,7 +9,7 @@ import gzip
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import BinaryIO, Final, cast
+from typing import Any, BinaryIO, Final, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,11 +42,21 @@ class Lines:
         blank[short] = self._data[self.starts[short]] == ord("\r")
         return blank
 
-    def raw(self, number: int) -> bytes:
+    def enclosed(self, first: bytes, last: bytes) -> NDArray[np.bool_]:
+        """Which lines begin and end with these bytes."""
+        final = self.ends - 1
+        final = np.where(self._data[np.maximum(final, 0)] == ord("\r"), final - 1, final)
+        lengths = final - self.starts
+        ends = self._data[np.maximum(final, 0)]
+        begins = self._data[self.starts]
+        enclosed: NDArray[np.bool_] = (lengths > 0) & (begins == ord(first)) & (ends == ord(last))
+        return enclosed
+
+    def raw(self, number: int | np.integer[Any]) -> bytes:
         """A line without its end."""
         return self.block[self.starts[number] : self.ends[number]].removesuffix(b"\r")
 
-    def text(self, number: int) -> str:
+    def text(self, number: int | np.integer[Any]) -> str:
         """A line without its end, as far as it is text."""
         return self.raw(number).decode("utf-8", "replace")
 
@@ -73,7 +83,7 @@ class Lines:
 def open_text(path: Path) -> BinaryIO:
     """The bytes of a text file, unpacked where its name ends in .gz."""
     if path.suffix == ".gz":
-        return cast(BinaryIO, gzip.open(path, "rb"))  # noqa: SIM115 - the caller closes it
+        return cast(BinaryIO, gzip.open(path, "rb"))
     return path.open("rb")
 
 

@@ -10,8 +10,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from causeway.streaming_tables.sources.casts import ColumnRule, convert
-from causeway.streaming_tables.sources.target import Reading
+from causeway.streaming_tables.sources.parsing.casts import ColumnRule, convert
+from causeway.streaming_tables.sources.parsing.target import Reading
 
 __all__ = ["Reject", "convert_columns", "good_rows", "position_reports", "rejected_rows", "shorten"]
 

@@ -12,24 +12,27 @@ from typing import Any, Final, NamedTuple
 
 import pyarrow as pa
 
-from causeway.streaming_tables.sources.csv_rows import header_names, parse_csv
-from causeway.streaming_tables.sources.feed import Limits, Offset
-from causeway.streaming_tables.sources.file_list import FileEntry, FileFormat, FileList
-from causeway.streaming_tables.sources.json_rows import JsonRows
-from causeway.streaming_tables.sources.parquet_rows import read_parquet
-from causeway.streaming_tables.sources.rows import rejected_rows
-from causeway.streaming_tables.sources.target import ColumnsError, Match, Reading, match_columns
-from causeway.streaming_tables.sources.text_lines import (
+from causeway.streaming_tables.sources.feeds.feed import Limits, Offset
+from causeway.streaming_tables.sources.feeds.file_list import FileEntry, FileFormat, FileList
+from causeway.streaming_tables.sources.parsing.csv_rows import header_names, parse_csv
+from causeway.streaming_tables.sources.parsing.json_rows import JsonRows, first_object
+from causeway.streaming_tables.sources.parsing.parquet_rows import read_parquet
+from causeway.streaming_tables.sources.parsing.rows import rejected_rows
+from causeway.streaming_tables.sources.parsing.target import (
+    DAT_COLUMNS,
+    ColumnsError,
+    Match,
+    Reading,
+    match_columns,
+)
+from causeway.streaming_tables.sources.parsing.text_lines import (
     count_lines,
     first_line,
     line_start_after,
     read_blocks,
 )
 
-__all__ = ["DAT_COLUMNS", "FilesFeed", "Piece", "read_piece"]
-
-DAT_COLUMNS: Final = tuple("Type Time VID Spd XWay Lane Dir Seg Pos QID Sinit Send DOW TOD Day".split())
-"""The fields of Linear Road's flat files, in their order."""
+__all__ = ["FilesFeed", "Piece", "read_piece"]
 
 _ROWS_PER_TASK: Final = 20_000
 """Fewer rows are not worth a task of their own."""
@@ -211,7 +214,9 @@ def _whole_file(piece: Piece, reason: str, reading: Reading) -> Iterator[pa.Reco
 
 def _read_text(path: Path, piece: Piece, reading: Reading) -> Iterator[pa.RecordBatch]:
     start, end = piece.start, piece.end
-    parse = _csv_parser(path, piece, reading) if piece.format != "json" else JsonRows(path, reading)
+    parse = (
+        _csv_parser(path, piece, reading) if piece.format != "json" else JsonRows(first_object(path), reading)
+    )
     skip = 1 if piece.format == "csv" and reading.header and start == 0 else 0
     line: int | None = None if start else piece.first_line
     lines = 0

@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from causeway.runtime.errors import UserError
-from causeway.streaming_tables.sources.text_lines import open_text
+from causeway.streaming_tables.sources.parsing.text_lines import open_text
 
 __all__ = [
     "FORMATS",
@@ -53,7 +53,7 @@ _SETTLED_NS: Final = 2_000_000_000
 """A folder whose time of change is this old is not changed again without a new time."""
 
 _SPOOL_NAME: Final = re.compile(r"seconds-(\d+)-(\d+)\.parquet")
-Order = Literal["arrival", "name", "spool"]
+Order = Literal["arrival", "name"]
 
 
 @dataclass(frozen=True)
@@ -212,8 +212,9 @@ class DiscoveredFiles:
         return inspect_file(path, file_format)
 
     def _new_files(self) -> list[Path]:
-        if self._place.is_file():
+        if not self._place.is_dir() and self._place.exists():
             return [] if str(self._place) in self._known else [self._place]
+        self._gap = None
         try:
             changed = self._place.stat().st_mtime_ns
             settled = time.time_ns() - changed > _SETTLED_NS
@@ -221,14 +222,15 @@ class DiscoveredFiles:
         except FileNotFoundError:
             raise UserError(f"{self._place} is gone, and more rows were expected from it") from None
         self._unchanged_since = changed if settled and not found else None
-        if self._order == "spool":
+        if any(_SPOOL_NAME.fullmatch(path.name) for path in found):
             return self._contiguous(found)
         return _in_order(found, self._order)
 
     def _contiguous(self, found: Sequence[Path]) -> list[Path]:
-        """The new files of a spool up to the first gap.
+        """The new files of a spool of `linear-road drive`, up to the first gap.
 
-        A listing may miss a file that is released while it is read, and have the one released after it.
+        Their names tell the seconds that they cover. A listing may miss a file that is released while it is
+        read, and have the one released after it.
         """
         spans = sorted((int(match[1]), int(match[2]), path) for path, match in _spool_files(found))
         expected: int | None = None
@@ -236,7 +238,6 @@ class DiscoveredFiles:
             last = _SPOOL_NAME.fullmatch(Path(self._entries[-1].path).name)
             expected = int(last[2]) + 1 if last else None
         taken: list[Path] = []
-        self._gap = None
         for first, last_second, path in spans:
             if expected is not None and first != expected:
                 self._gap = f"{self._place} lacks the seconds {expected} to {first - 1}"
@@ -246,11 +247,10 @@ class DiscoveredFiles:
         return taken
 
     def _delivery_finished(self) -> bool:
-        if self._order != "spool":
-            return False
+        """Whether the folder is a spool of `linear-road drive` to which nothing will be added."""
         try:
             facts = json.loads((self._place / "_delivery.json").read_text())
-        except (FileNotFoundError, ValueError):
+        except (OSError, ValueError):
             return False
         return isinstance(facts, dict) and facts.get("state") == "finished"
 

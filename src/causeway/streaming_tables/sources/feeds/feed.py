@@ -28,7 +28,7 @@ class Feed(Protocol):
     """What a source is to Spark. Made anew in each process, from `spec`."""
 
     def spec(self) -> dict[str, Any]:
-        """Plain facts from which `feeds.make_feed` makes the same feed."""
+        """Plain facts from which `make_feed` makes the same feed."""
 
     def initial(self) -> dict[str, int]:
         """The offset before everything."""

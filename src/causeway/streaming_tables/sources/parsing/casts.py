@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from causeway.streaming_tables.sources.target import Reading, TimeUnit
+from causeway.streaming_tables.sources.parsing.target import Reading, TimeUnit
 
 __all__ = ["ColumnRule", "column_rules", "convert", "is_readable", "sql_type"]
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import base64
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
@@ -13,13 +12,17 @@ import pyarrow as pa
 from causeway.runtime.errors import UserError
 
 __all__ = [
+    "DAT_COLUMNS",
+    "NOT_UTF8",
     "REJECT_FIELDS",
     "ColumnsError",
     "Match",
     "Reading",
     "TargetColumns",
     "TimeUnit",
+    "is_linear_road",
     "match_columns",
+    "time_candidates",
 ]
 
 TimeUnit = Literal["s", "ms", "us"]
@@ -31,6 +34,27 @@ REJECT_FIELDS: Final = (
     pa.field("__text", pa.string()),
 )
 """Where a row comes from and why it is rejected; all four are null in a good row."""
+
+NOT_UTF8: Final = "the line is not text in UTF-8"
+
+DAT_COLUMNS: Final = (
+    "Type",
+    "Time",
+    "VID",
+    "Spd",
+    "XWay",
+    "Lane",
+    "Dir",
+    "Seg",
+    "Pos",
+    "QID",
+    "Sinit",
+    "Send",
+    "DOW",
+    "TOD",
+    "Day",
+)
+"""The fields of Linear Road's flat files, in their order."""
 
 _TIME_NAMES: Final = ("T", "Time")
 _TYPE: Final = "type"
@@ -125,18 +149,18 @@ def match_columns(names: Sequence[str], reading: Reading, where: str) -> Match:
     Raises `ColumnsError` with the columns that are missing; `where` names the file.
     """
     found: dict[str, list[int]] = {}
-    for index, name in enumerate(names):
-        found.setdefault(name.strip().casefold(), []).append(index)
+    for number, name in enumerate(names):
+        found.setdefault(name.strip().casefold(), []).append(number)
     missing: list[str] = []
     indexes: list[int] = []
     for name in reading.target.schema.names[:-1]:
-        index = _index_of(name, names, found, where)
+        index: int | None = _index_of(name, names, found, where)
         if index is None:
             missing.append(name)
         else:
             indexes.append(index)
     there = f"it has {', '.join(names)}" if names else "it has no columns"
-    time = None
+    time: int | None = None
     for name in time_candidates(reading):
         time = _index_of(name, names, found, where)
         if time is not None:
@@ -152,8 +176,12 @@ def match_columns(names: Sequence[str], reading: Reading, where: str) -> Match:
             f"{where} has no time column: expected {' or '.join(time_candidates(reading))}, "
             f"or name it with OPTIONS (timestamp = '…'); {there}"
         )
-    linear_road = found.keys() >= _LINEAR_ROAD_COLUMNS
-    return Match(tuple(indexes), found[_TYPE][0] if linear_road else None)
+    return Match(tuple(indexes), found[_TYPE][0] if is_linear_road(found) else None)
+
+
+def is_linear_road(names: Collection[str]) -> bool:
+    """Whether columns, in lower case, are those of Linear Road's input tuples."""
+    return _LINEAR_ROAD_COLUMNS.issubset(names)
 
 
 def time_candidates(reading: Reading) -> list[str]:
@@ -162,9 +190,11 @@ def time_candidates(reading: Reading) -> list[str]:
         return [reading.timestamp]
     *columns, time = reading.target.schema.names
     taken = {name.casefold() for name in columns}
-    candidates = [time, *reading.time_names, *_TIME_NAMES]
-    fresh = {name.casefold(): name for name in reversed(candidates) if name.casefold() not in taken}
-    return [name for name in reversed(fresh.values())]
+    usual = [name for name in (time, *_TIME_NAMES) if name.casefold() not in taken]
+    fresh: dict[str, str] = {}
+    for name in (*reading.time_names, *usual):
+        fresh.setdefault(name.casefold(), name)
+    return list(fresh.values())
 
 
 def _index_of(name: str, names: Sequence[str], found: Mapping[str, list[int]], where: str) -> int | None:
