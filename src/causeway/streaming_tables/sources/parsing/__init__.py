@@ -1,0 +1,1 @@
+"""Kernels: text and Arrow in, typed rows and rejects out, without Spark."""
