@@ -236,16 +236,16 @@ class Background:
         if facts.select is not None:
             statement = parse(facts.select, self._warehouse)
             assert isinstance(statement, InsertSelectStream)
-            select = StreamSelect(self._relations, statement, definition, folder / "source", facts.base)
+            select = StreamSelect(self._relations, statement, definition, facts.base)
             target, transform = select.target, select.rows
         source = open_insert_source(facts, folder, target)
         return Insert(self._spark, folder, facts, source, writer, transform, self._insert_ended)
 
-    def _insert_ended(self, insert: Insert) -> None:
+    def _insert_ended(self, ended: InsertFacts) -> None:
         """Close a table's time when the last of its sources has ended."""
-        table = insert.facts.table
-        if all(facts.state == "finished" for facts in self.inserts.of_table(table)):
-            self.writer(table).close_time()
+        others = [one for one in self.inserts.of_table(ended.table) if one.number != ended.number]
+        if ended.state == "finished" and all(one.state == "finished" for one in others):
+            self.writer(ended.table).close_time()
 
     def _check_open(self) -> None:
         if self._closing.is_set():

@@ -73,7 +73,7 @@ class Insert:
         source: Source,
         writer: TableWriter,
         transform: Callable[[DataFrame], pa.Table] | None,
-        on_end: Callable[[Insert], None],
+        on_end: Callable[[InsertFacts], None],
     ) -> None:
         """`transform` makes the table's rows of a batch of the source; without it they are the same."""
         self.facts = facts
@@ -161,9 +161,10 @@ class Insert:
     def _finish(self, state: str, reason: str) -> None:
         self._source.stop()
         facts = replace(self.facts, state=state, reason=reason)
+        # The table's time is closed first: who sees that the insert has ended must find the last ticks over.
+        self._on_end(facts)
         save_facts(self._folder, facts)
         self.facts = facts
-        self._on_end(self)
 
 
 class Inserts:

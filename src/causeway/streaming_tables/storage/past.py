@@ -58,6 +58,8 @@ class PastVersion:
     log_mark: int
     """Frames before this one are in the data files."""
     files: tuple[PastFile, ...]
+    changes: int = 0
+    """Deletions and replacements so far."""
 
 
 def create_delta(folder: Path, schema: pa.Schema, partition_by: Sequence[str] = ()) -> None:

@@ -133,6 +133,18 @@ class Snapshot:
         return self._view.progress.closed(self._view.definition.slack)
 
     @property
+    def oldest(self) -> int | None:
+        """The smallest time of a row that is there, be it in the historical period or not."""
+        times = [file.t_min for file in self._view.past.files]
+        times += [int(chunk.times.min()) for chunk in self._view.chunks if len(chunk.times)]
+        return min(times, default=None)
+
+    @property
+    def changes(self) -> int:
+        """Deletions and replacements so far. Who remembers rows must read them anew when it has grown."""
+        return self._view.past.changes
+
+    @property
     def ended(self) -> bool:
         """Whether all sources have ended."""
         return self._view.progress.ended
@@ -172,17 +184,19 @@ class Snapshot:
         limit: int | None = None,
         with_seq: bool = False,
         as_of: int | None = None,
+        keep_expired: bool = False,
     ) -> pa.Table:
         """Exactly the rows in the historical period, the time range (inclusive) and the predicate.
 
         `as_of` reads as if its time were the newest: without later rows, and with the historical period that
-        ends there. The rows come in no particular order.
+        ends there. `keep_expired` also gives rows that are older than the historical period and still there.
+        The rows come in no particular order.
         """
 
         def read(view: View) -> pa.Table:
             names = _names(view.definition, columns, with_seq)
             selection = Selection(names, view.definition.file_schema(), limit)
-            compiled, low, high = _bounds(view, predicate, time_from, time_to, as_of)
+            compiled, low, high = _bounds(view, predicate, time_from, time_to, as_of, keep_expired)
             if compiled is not None and not compiled.groups:
                 return selection.table()
             for file in _in_time(view, low, high):
@@ -393,12 +407,18 @@ def _names(definition: TableDefinition, columns: Sequence[str] | None, with_seq:
 
 
 def _bounds(
-    view: View, predicate: Predicate | None, time_from: int | None, time_to: int | None, as_of: int | None
+    view: View,
+    predicate: Predicate | None,
+    time_from: int | None,
+    time_to: int | None,
+    as_of: int | None,
+    keep_expired: bool = False,
 ) -> tuple[CompiledPredicate | None, int | None, int | None]:
     """The compiled predicate, and the time range with historical period and predicate taken in."""
     definition = view.definition
     compiled = CompiledPredicate(predicate, definition.file_schema()) if predicate is not None else None
-    lows = [time_from, definition.oldest_kept(view.progress.newest if as_of is None else as_of)]
+    oldest = None if keep_expired else definition.oldest_kept(view.progress.newest if as_of is None else as_of)
+    lows = [time_from, oldest]
     highs = [time_to, as_of]
     if compiled is not None:
         low, high = compiled.time_bounds(definition.time.name)

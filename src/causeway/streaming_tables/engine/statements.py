@@ -1,0 +1,300 @@
+"""Runs statements: each kind of the language in one method."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import pyarrow as pa
+
+from causeway.runtime.errors import UserError
+from causeway.streaming_tables.engine import housekeeping
+from causeway.streaming_tables.engine.answers import Answer
+from causeway.streaming_tables.engine.background import Background
+from causeway.streaming_tables.engine.changes import Changes, to_table
+from causeway.streaming_tables.engine.continuous import ContinuousQuery
+from causeway.streaming_tables.engine.definitions import index_of, table_definition, view_definition
+from causeway.streaming_tables.engine.one_time import OneTimeReader, moment_of
+from causeway.streaming_tables.engine.queries import PullQuery, PushQuery, QueryRegistry
+from causeway.streaming_tables.engine.relations import Relations
+from causeway.streaming_tables.engine.spark_errors import in_users_text
+from causeway.streaming_tables.engine.standard_tables import StandardTables
+from causeway.streaming_tables.engine.warehouse import ViewDefinition, Warehouse
+from causeway.streaming_tables.language import (
+    CreateIndex,
+    CreateStreamingTable,
+    CreateView,
+    Delete,
+    Describe,
+    Drop,
+    Explain,
+    InsertFrom,
+    InsertOnce,
+    InsertSelectStream,
+    Kill,
+    Passthrough,
+    Resume,
+    Select,
+    SetClock,
+    Show,
+    Statement,
+    Update,
+    WaitFor,
+    parse,
+)
+from causeway.streaming_tables.language.tokens import significant, tokenize
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+__all__ = ["StatementRunner"]
+
+_DONE: Final = pa.table({})
+
+
+class StatementRunner:
+    """Runs statements of one connection."""
+
+    def __init__(
+        self,
+        warehouse: Warehouse,
+        spark: SparkSession,
+        relations: Relations,
+        queries: QueryRegistry,
+        standard: StandardTables,
+        background: Background,
+    ) -> None:
+        self._warehouse = warehouse
+        self._spark = spark
+        self._relations = relations
+        self._queries = queries
+        self._standard = standard
+        self._background = background
+        self._reader = OneTimeReader(warehouse, relations)
+        self._changes = Changes(warehouse, relations)
+        self._clock = "stream"
+
+    def run(self, text: str) -> Answer | PullQuery | PushQuery:
+        """Run one statement."""
+        statement = parse(text, self._warehouse)
+        self._standard.load()
+        method = getattr(self, f"_{type(statement).__name__.lower()}")
+        answer: Answer | PullQuery | PushQuery | None = method(statement, text)
+        return Answer(rows=_DONE) if answer is None else answer
+
+    def _createstreamingtable(self, statement: CreateStreamingTable, text: str) -> None:
+        if self._warehouse.store(statement.name) is not None:
+            if statement.if_not_exists:
+                return
+            raise UserError(f"there is a streaming table {statement.name} already")
+        self._refuse_other_table(statement.name)
+        self._warehouse.create(table_definition(statement))
+
+    def _createindex(self, statement: CreateIndex, text: str) -> None:
+        store = self._warehouse.require(statement.table)
+        index = index_of(statement, store.definition)
+        if any(one.name.lower() == index.name.lower() for one in store.definition.indexes):
+            if statement.if_not_exists:
+                return
+            raise UserError(f"{store.definition.name} has an index {index.name} already")
+        self._background.writer(statement.table).add_index(index)
+
+    def _insertfrom(self, statement: InsertFrom, text: str) -> Answer:
+        number = self._background.begin_insert(
+            statement.table, statement.source, dict(statement.options), None
+        )
+        return Answer(rows=pa.table({"insert": pa.array([number], pa.int64())}))
+
+    def _insertselectstream(self, statement: InsertSelectStream, text: str) -> Answer:
+        if len(statement.streams) != 1:
+            raise UserError("INSERT INTO … SELECT reads one STREAM at a time")
+        stream = statement.streams[0]
+        number = self._background.begin_insert(statement.table, stream.source, dict(stream.options), text)
+        return Answer(rows=pa.table({"insert": pa.array([number], pa.int64())}))
+
+    def _insertonce(self, statement: InsertOnce, text: str) -> Answer:
+        writer = self._background.writer(statement.table)
+        definition = writer.store.definition
+        if definition.kind == "view":
+            raise UserError(f"{definition.name} is a view; its rows come from its query")
+        rows = self._reader.read(statement.query, self._clock).df.toArrow()
+        if not statement.by_name:
+            names = list(statement.columns or definition.arrow_schema().names)
+            if len(names) != rows.num_columns:
+                raise UserError(
+                    f"INSERT INTO {definition.name} has {rows.num_columns} values for {len(names)} columns "
+                    f"({', '.join(names)})"
+                )
+            rows = rows.rename_columns(names)
+        rows = _with_nulls(rows, definition.arrow_schema())
+        found = writer.append(to_table(rows, definition))
+        return Answer(rows=pa.table({"inserted": [found.accepted], "late": [found.late]}))
+
+    def _createview(self, statement: CreateView, text: str) -> None:
+        store = self._warehouse.store(statement.name)
+        if store is not None:
+            if statement.if_not_exists:
+                return
+            if not statement.or_replace or store.definition.kind != "view":
+                raise UserError(f"there is a streaming table or view {statement.name} already")
+        else:
+            self._refuse_other_table(statement.name)
+        query = ContinuousQuery(self._warehouse, self._relations, statement.query)
+        definition = view_definition(statement, query.schema, query.kind)
+        if store is not None:
+            self._drop(Drop("view", statement.name, if_exists=False), text)
+        self._warehouse.create(definition)
+        view = ViewDefinition(statement.name, text, statement.columns)
+        self._warehouse.save_view(view)
+        self._background.start_view(view)
+
+    def _select(self, statement: Select, text: str) -> Answer | PullQuery | PushQuery:
+        query = statement.query
+        if query.sample is None and not query.windows:
+            return self._reader.read(query, self._clock)
+        planned = ContinuousQuery(self._warehouse, self._relations, query)
+        number = self._queries.next_id()
+        if query.sample is None:
+            pulled = PullQuery(number, text, planned, lambda: self._clock)
+            self._queries.add(pulled)
+            return pulled
+        pushed = PushQuery(number, text, planned, self._background.ended)
+        self._queries.add(pushed)
+        return pushed
+
+    def _delete(self, statement: Delete, text: str) -> Answer:
+        writer = self._background.writer(statement.table)
+        count = self._changes.delete(statement, writer, self._clock)
+        return Answer(rows=pa.table({"deleted": [count]}))
+
+    def _update(self, statement: Update, text: str) -> Answer:
+        writer = self._background.writer(statement.table)
+        count = self._changes.update(statement, writer, self._clock)
+        return Answer(rows=pa.table({"updated": [count]}))
+
+    def _resume(self, statement: Resume, text: str) -> Answer:
+        query = self._queries.find(statement.id)
+        if isinstance(query, PushQuery):
+            raise UserError(f"query {statement.id} is pushed: its answers come by themselves")
+        return query.resume()
+
+    def _kill(self, statement: Kill, text: str) -> None:
+        self._queries.kill(statement.id)
+
+    def _show(self, statement: Show, text: str) -> Answer:
+        if statement.what == "tables":
+            return housekeeping.show_tables(self._spark, self._warehouse, statement.pattern)
+        if statement.what == "views":
+            return housekeeping.show_views(self._spark, self._warehouse, statement.pattern)
+        if statement.what == "indexes":
+            return housekeeping.show_indexes(self._warehouse, statement.table)
+        rows: list[tuple[Any, ...]] = [
+            (one.id, one.kind, one.state, one.way, getattr(one, "last_tick", None), one.text)
+            for one in self._queries.all()
+        ]
+        for view in self._warehouse.views():
+            worker = self._background.view_worker(view.name)
+            state = "elsewhere" if worker is None else "failed" if worker.failure else "running"
+            closed = self._warehouse.require(view.name).snapshot().closed
+            rows.append((view.name, "view", state, worker.query.way if worker else None, closed, view.text))
+        return housekeeping.table_of(["id", "kind", "state", "way", "last tick", "statement"], rows)
+
+    def _describe(self, statement: Describe, text: str) -> Answer:
+        view = self._warehouse.view(statement.name)
+        store = self._warehouse.require(statement.name)
+        return housekeeping.describe(store, self._background.inserts, None if view is None else view.text)
+
+    def _drop(self, statement: Drop, text: str) -> None:
+        if statement.what == "index":
+            self._drop_index(statement)
+            return
+        store = self._warehouse.require(statement.name)
+        is_view = store.definition.kind == "view"
+        if is_view != (statement.what == "view"):
+            raise UserError(f"{statement.name} is a {'view' if is_view else 'table'}; use DROP {'VIEW' if is_view else 'TABLE'}")
+        readers = [name for name in self._background.readers_of(statement.name)]
+        if readers:
+            raise UserError(f"{statement.name} is read by the view {readers[0]}; drop that first")
+        self._background.writer(statement.name)
+        self._background.forget(statement.name)
+        self._warehouse.drop(statement.name)
+
+    def _drop_index(self, statement: Drop) -> None:
+        for store in self._warehouse.stores():
+            if statement.table is not None and store.definition.name.lower() != statement.table.lower():
+                continue
+            for index in store.definition.indexes:
+                if index.name.lower() == statement.name.lower():
+                    self._background.writer(store.definition.name).drop_index(index.name)
+                    return
+        if not statement.if_exists:
+            raise UserError(f"there is no index {statement.name}")
+
+    def _explain(self, statement: Explain, text: str) -> Answer:
+        inner = statement.inner
+        if isinstance(inner, Select) and not inner.query.windows and inner.query.sample is None:
+            plan = self._reader.plan(inner.query, self._clock)
+            return housekeeping.explain_one_time(plan, statement.mode_text)
+        if isinstance(inner, Select | CreateView):
+            planned = ContinuousQuery(self._warehouse, self._relations, inner.query)
+            return housekeeping.explain_continuous(inner.query, planned)
+        raise UserError("EXPLAIN takes a query or a view")
+
+    def _waitfor(self, statement: WaitFor, text: str) -> None:
+        until = statement.until
+        if isinstance(until, str):
+            until = _moment(until)
+        self._background.wait_for(statement.table, until)
+
+    def _setclock(self, statement: SetClock, text: str) -> None:
+        self._clock = statement.clock
+
+    def _passthrough(self, statement: Passthrough, text: str) -> Answer:
+        words = [token.word() for token in significant(tokenize(statement.text))[:8]]
+        frame = self._pass(statement, words)
+        if words and self._standard.may_change(words[0]):
+            self._standard.save()
+        return Answer(frame)
+
+    def _pass(self, statement: Passthrough, words: list[str]) -> DataFrame:
+        query = statement.query
+        if query is None or not query.relations:
+            with in_users_text(statement.text):
+                return self._spark.sql(statement.text)
+        if words[:1] == ["CREATE"] and "VIEW" in words:
+            raise UserError(
+                f"a view of Spark's own cannot read {query.relations[0]}, whose rows change; give the view a "
+                "RANGE and a SAMPLE, or use CREATE TABLE … AS"
+            )
+        contents = self._reader.contents(query)
+        names = {table: self._relations.unused_name(table) for table in contents}
+        frames = {names[table]: self._relations.content(content) for table, content in contents.items()}
+        rendered = query.rendered(
+            lambda piece: names[piece.table.lower()],
+            moment_of(contents, self._clock).literal,
+            table_name=lambda piece: names[piece.table.lower()],
+        )
+        with in_users_text(rendered), self._relations.named(frames):
+            return self._spark.sql(rendered.text)
+
+    def _refuse_other_table(self, name: str) -> None:
+        if self._spark.catalog.tableExists(name):
+            raise UserError(f"there is a table or view {name} of Spark's own already")
+
+
+def _with_nulls(rows: pa.Table, schema: pa.Schema) -> pa.Table:
+    """Columns of the table that a statement does not name are NULL."""
+    known = {name.lower() for name in rows.schema.names}
+    for field in schema:
+        if field.name.lower() not in known:
+            rows = rows.append_column(field, pa.nulls(rows.num_rows, field.type))
+    return rows
+
+
+def _moment(text: str) -> int:
+    from datetime import UTC, datetime
+
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError:
+        raise UserError(f"'{text}' is no timestamp; write it as in '2026-01-31 12:00:00'") from None
+    return int((found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp() * 1_000_000)
