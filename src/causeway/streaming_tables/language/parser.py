@@ -5,7 +5,13 @@ from __future__ import annotations
 from typing import Final
 
 from causeway.streaming_tables.language.catalog import Catalog
-from causeway.streaming_tables.language.changes import read_delete, read_insert, read_update, refuse_change
+from causeway.streaming_tables.language.changes import (
+    read_delete,
+    read_insert,
+    read_update,
+    refuse_change,
+    refuse_change_after_query,
+)
 from causeway.streaming_tables.language.cursor import Cursor
 from causeway.streaming_tables.language.definitions import (
     read_create_index,
@@ -114,6 +120,7 @@ def _ours(cursor: Cursor, catalog: Catalog, start: int) -> Statement | None:
 
 
 def _select(cursor: Cursor, catalog: Catalog, start: int) -> Statement:
+    refuse_change_after_query(cursor.at(cursor.position), catalog)
     query = read_query(cursor, catalog, start=start)
     if query.streams:
         raise cursor.error("STREAM 'source' is read by INSERT INTO … SELECT … FROM STREAM 'source' only")

@@ -161,18 +161,13 @@ class RelationWalk:
         following = cursor.peek(1).word()
         if word == "WITH" and level.clause == "" and self._starts_ctes():
             level.query, level.naming_ctes, level.recursive = True, True, following == "RECURSIVE"
-        elif word == "SELECT" and following != "FROM":
+        elif word == "SELECT" and not (level.clause == "select" and self._before().word() == "SELECT"):
             if not level.query:
                 level.scope = Scope(level.scope)
             level.query, level.clause, level.naming_ctes = True, "select", False
         elif word in {"MAP", "REDUCE"} and level.query and level.clause == "" and cursor.peek(1).is_name:
             level.clause = "select"
-        elif (
-            word == "FROM"
-            and level.query
-            and level.clause in {"", "select"}
-            and self._before().word() != "DISTINCT"
-        ):
+        elif word == "FROM" and level.query and self._starts_from(level):
             level.clause, level.expects_relation, level.naming_ctes = "from", True, False
         elif word == "JOIN" and level.clause in {"from", "other"} and (level.query or level.clause == "from"):
             level.clause, level.expects_relation = "from", True
@@ -186,6 +181,13 @@ class RelationWalk:
         if len(self._levels) == self._outermost:
             self._note_order(word, following)
         cursor.next()
+
+    def _starts_from(self, level: _Level) -> bool:
+        """FROM is also part of IS DISTINCT FROM, and may be a column's name."""
+        if self._before().word() == "DISTINCT" and self._before(2).word() in {"IS", "NOT"}:
+            return False
+        column = self._before().word() == "SELECT" and self.cursor.peek(1).word() == "FROM"
+        return level.clause in {"", "select"} and not column
 
     def _note_order(self, word: str, following: str) -> None:
         clause_place = ends_operand(self._before()) or self._before().symbol() in {"|>", "*"}
