@@ -208,7 +208,7 @@ def refuse_change(cursor: Cursor, catalog: Catalog) -> None:
 
 
 def refuse_change_after_query(cursor: Cursor, catalog: Catalog) -> None:
-    """Spark lets `WITH …` and `FROM …` stand before INSERT, DELETE, UPDATE and MERGE; ours begin with the verb."""
+    """In Spark `WITH …` and `FROM …` can stand before INSERT, DELETE, UPDATE and MERGE; not in ours."""
     depth = 0
     while not cursor.done:
         symbol = cursor.peek().symbol()

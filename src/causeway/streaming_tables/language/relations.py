@@ -29,6 +29,8 @@ class _Level:
     clause: str = ""
     """"" at the start of a query, then select, from or other."""
     expects_relation: bool = False
+    bare_table: bool = False
+    """The relation is expected after TABLE, where it has no alias."""
     relation_paren: bool = False
     inline_rows: bool = False
     """After VALUES in the place of a relation: commas separate its rows."""
@@ -111,7 +113,7 @@ class RelationWalk:
         if level.pending_cte is not None and before == "AS":
             child.cte, level.pending_cte = level.pending_cte, None
         if before == "TABLE" and not child.query and symbol == "(":
-            child.expects_relation = True
+            child.expects_relation, child.bare_table = True, True
         self._levels.append(child)
 
     def _close(self) -> None:
@@ -172,7 +174,7 @@ class RelationWalk:
         elif word == "JOIN" and level.clause in {"from", "other"} and (level.query or level.clause == "from"):
             level.clause, level.expects_relation = "from", True
         elif word == "TABLE" and self._names_a_table(level):
-            level.expects_relation = cursor.peek(1).symbol() != "("
+            level.expects_relation = level.bare_table = cursor.peek(1).symbol() != "("
         elif word in SET_OPERATIONS and level.query and level.clause and self._before().symbol() != "*":
             level.clause = ""
             level.scope = Scope(level.scope.parent)
@@ -230,6 +232,7 @@ class RelationWalk:
         if word == "LATERAL":
             cursor.next()
             return
+        bare, level.bare_table = level.bare_table, False
         level.expects_relation = False
         if not first.is_name:
             cursor.next()
@@ -253,7 +256,7 @@ class RelationWalk:
             names.append(cursor.next())
         if cursor.peek().symbol() == "(":
             return
-        self._named_relation(level, position, names)
+        self._named_relation(level, position, names, bare=bare)
 
     def _stream(self, level: _Level) -> None:
         cursor = self.cursor
@@ -294,7 +297,7 @@ class RelationWalk:
             return None
         return cursor.next()
 
-    def _named_relation(self, level: _Level, position: int, names: list[Token]) -> None:
+    def _named_relation(self, level: _Level, position: int, names: list[Token], *, bare: bool) -> None:
         cursor = self.cursor
         name = identifier_value(names[-1])
         is_cte = len(names) == 1 and any(name.lower() in outer.ctes for outer in self._levels)
@@ -304,7 +307,7 @@ class RelationWalk:
         if cursor.peek().symbol() == "[":
             window, brackets = self._window(position, names, info, is_cte)
         sampled = self._skip_tablesample()
-        alias = self._alias()
+        alias = self._alias() if not bare else None
         if window is None and cursor.peek().symbol() == "[":
             if sampled:
                 raise cursor.error("a window stands before TABLESAMPLE")
@@ -322,7 +325,7 @@ class RelationWalk:
             index = sum(isinstance(piece, TablePiece) for _, piece in self.pieces)
             piece = TablePiece(info.name, alias_name, index, info)
         self.pieces.append((position, piece))
-        self._edit_relation(piece, names[0], brackets, alias, sampled)
+        self._edit_relation(piece, names[0], brackets, alias, sampled, bare=bare)
 
     def _window(
         self, position: int, names: list[Token], info: RelationInfo | None, is_cte: bool
@@ -357,8 +360,10 @@ class RelationWalk:
         brackets: tuple[int, int] | None,
         alias: Token | None,
         sampled: int,
+        *,
+        bare: bool,
     ) -> None:
-        implied = "" if alias else f" AS {name.text}"
+        implied = "" if alias or bare else f" AS {name.text}"
         if brackets is not None and alias is not None and alias.start < brackets[0]:
             self.edits.append(Edit(name.start, name.end, piece=piece, role="relation"))
             self.edits.append(Edit(*brackets))
