@@ -175,6 +175,10 @@ def test_statements_of_spark_that_read_streaming_tables() -> None:
             "DELETE FROM plain WHERE a IN (SELECT vid FROM posreports WHERE t > NOW() - INTERVAL 5)",
             "DELETE FROM plain WHERE a IN (SELECT vid FROM table_0 AS posreports WHERE t > now[-5])",
         ),
+        (
+            "MERGE INTO plain p USING segstat s ON p.a = s.seg WHEN MATCHED THEN UPDATE SET a = 1, b = 2",
+            "MERGE INTO plain p USING table_0 s ON p.a = s.seg WHEN MATCHED THEN UPDATE SET a = 1, b = 2",
+        ),
         ("DESCRIBE QUERY SELECT * FROM posreports", "DESCRIBE QUERY SELECT * FROM table_0 AS posreports"),
         ("CREATE VIEW v AS SELECT * FROM posreports", "CREATE VIEW v AS SELECT * FROM table_0 AS posreports"),
     ]:

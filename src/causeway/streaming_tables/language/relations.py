@@ -178,11 +178,16 @@ class RelationWalk:
         elif word in SET_OPERATIONS and level.query and level.clause and self._before().symbol() != "*":
             level.clause = ""
             level.scope = Scope(level.scope.parent)
+        elif word == "USING" and not level.query and self._is_merge():
+            level.expects_relation = True
         elif level.clause == "from" and self._ends_from(word):
             level.clause = "other"
         if len(self._levels) == self._outermost:
             self._note_order(word, following)
         cursor.next()
+
+    def _is_merge(self) -> bool:
+        return len(self._levels) == 1 and self.cursor.tokens[self.start].word() == "MERGE"
 
     def _starts_from(self, level: _Level) -> bool:
         """FROM is also part of IS DISTINCT FROM, and may be a column's name."""
