@@ -43,6 +43,9 @@ BENCHMARKS = {
 }
 """The rooms of each benchmark, from the bottom up; `api` stands for the modules that are in no room."""
 
+STREAMING_TABLES = ("language", "storage", "sources", "engine", "api")
+"""The rooms of the streaming tables, from the bottom up. They stand below the benchmarks."""
+
 TOP = ("cli", "__main__")
 
 
@@ -86,6 +89,9 @@ def _place(module: str) -> tuple[int, int]:
         return 0, 0
     if parts[0] in SHARED:
         return 1 + SHARED.index(parts[0]), 0
+    if parts[0] == "streaming_tables":
+        rooms = STREAMING_TABLES
+        return 50, rooms.index(parts[1]) if len(parts) > 1 and parts[1] in rooms else len(rooms)
     if parts[0] in BENCHMARKS:
         rooms = BENCHMARKS[parts[0]]
         return 100, rooms.index(parts[1]) if len(parts) > 1 and parts[1] in rooms else len(rooms)
@@ -105,14 +111,14 @@ def _complaint(found: Import) -> str | None:
 
 
 def test_every_room_is_in_the_order() -> None:
-    for benchmark, rooms in BENCHMARKS.items():
+    for benchmark, rooms in {**BENCHMARKS, "streaming_tables": STREAMING_TABLES}.items():
         folders = {path.parent.name for path in (PACKAGE / benchmark).glob("*/__init__.py")}
         assert folders <= set(rooms), f"{benchmark} has rooms without a place: {folders - set(rooms)}"
     top_level = {path.parent.name for path in PACKAGE.glob("*/__init__.py")}
-    assert top_level == {*SHARED, *BENCHMARKS, "cli"}
+    assert top_level == {*SHARED, *BENCHMARKS, "streaming_tables", "cli"}
 
 
-@pytest.mark.parametrize("part", [*SHARED, "linear_road"])
+@pytest.mark.parametrize("part", [*SHARED, "streaming_tables", "linear_road"])
 def test_no_import_goes_up_or_across(part: str) -> None:
     found = [one for file in sorted((PACKAGE / part).rglob("*.py")) for one in _imports(file)]
     assert [complaint for one in found if (complaint := _complaint(one))] == []
@@ -122,8 +128,14 @@ def test_an_import_that_goes_up_or_across_is_noticed() -> None:
     up = Import("causeway.linear_road.model.rules", 1, "causeway.linear_road.history.prepared")
     across = Import("causeway.nexmark.runner.answers", 1, "causeway.linear_road.model.rules")
     to_the_command_line = Import("causeway.linear_road.rating.rate", 1, "causeway.cli.main")
+    to_a_benchmark = Import("causeway.streaming_tables.engine.run", 1, "causeway.linear_road.model.rules")
+    to_the_storage = Import(
+        "causeway.streaming_tables.language.parser", 1, "causeway.streaming_tables.storage.log"
+    )
     down = Import("causeway.linear_road.history.prepared", 1, "causeway.linear_road.model.rules")
     assert _complaint(up) is not None
     assert _complaint(across) is not None
     assert _complaint(to_the_command_line) is not None
+    assert _complaint(to_a_benchmark) is not None
+    assert _complaint(to_the_storage) is not None
     assert _complaint(down) is None

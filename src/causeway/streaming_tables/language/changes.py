@@ -19,7 +19,7 @@ from causeway.streaming_tables.language.statements import (
 )
 from causeway.streaming_tables.language.tokens import Kind, identifier_value
 
-__all__ = ["read_delete", "read_insert", "read_update", "refuse_change"]
+__all__ = ["read_delete", "read_insert", "read_update", "refuse_change", "refuse_change_after_query"]
 
 
 def read_insert(cursor: Cursor, catalog: Catalog) -> InsertFrom | InsertOnce | InsertSelectStream | None:
@@ -196,8 +196,7 @@ def refuse_change(cursor: Cursor, catalog: Catalog) -> None:
     """ALTER, TRUNCATE and MERGE are not for streaming tables; a standard table's are Spark's."""
     verb = cursor.next().word()
     if verb == "MERGE":
-        if cursor.accept("WITH", "SCHEMA", "EVOLUTION"):
-            pass
+        cursor.accept("WITH", "SCHEMA", "EVOLUTION")
         if not cursor.accept("INTO"):
             return
     elif not (cursor.accept("TABLE") or cursor.accept("VIEW")):
@@ -206,3 +205,22 @@ def refuse_change(cursor: Cursor, catalog: Catalog) -> None:
     info = table_of(cursor, catalog)
     if info is not None:
         raise cursor.error(f"{info.name} is a streaming table; {verb} is not for it", position)
+
+
+def refuse_change_after_query(cursor: Cursor, catalog: Catalog) -> None:
+    """In Spark `WITH …` and `FROM …` can stand before INSERT, DELETE, UPDATE and MERGE; not in ours."""
+    depth = 0
+    while not cursor.done:
+        symbol = cursor.peek().symbol()
+        depth += (symbol in {"(", "["}) - (symbol in {")", "]"})
+        verb = cursor.next().word()
+        if depth == 0 and verb in {"INSERT", "DELETE", "UPDATE", "MERGE"}:
+            position = cursor.position - 1
+            target = cursor.at(cursor.position)
+            named = any(target.accept(word) for word in ("INTO", "OVERWRITE", "FROM")) or verb == "UPDATE"
+            target.accept("TABLE")
+            info = table_of(target, catalog) if named else None
+            if info is not None:
+                raise cursor.error(
+                    f"{info.name} is a streaming table; the statement must begin with {verb}", position
+                )

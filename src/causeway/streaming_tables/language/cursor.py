@@ -34,7 +34,7 @@ class Cursor:
         return self.position >= self.end
 
     def offset(self, position: int | None = None) -> int:
-        """Where a token starts in the text, the next one unless given; at the end, where the last one ends."""
+        """Where a token starts in the text, the next one unless given; at the end, where the last ends."""
         position = self.position if position is None else position
         if position < self.end:
             return self.tokens[position].start

@@ -33,8 +33,10 @@ _BINDS_TIGHTER: Final = frozenset({"*", "/", "%", "::", "[", "."})
 _EQUALS: Final = frozenset({"=", "=="})
 
 
-def read_query(cursor: Cursor, catalog: Catalog, *, query: bool = True, start: int | None = None) -> Query:
-    """The query that the cursor's tokens make up. Its text begins at `start`, or else at its first token.
+def read_query(
+    cursor: Cursor, catalog: Catalog, *, query: bool = True, start: int | None = None, stop: int | None = None
+) -> Query:
+    """The query that the cursor's tokens make up. Its text is `[start, stop)`, or else its tokens'.
 
     With `query` false the tokens are a statement that has a query somewhere inside.
     """
@@ -42,13 +44,13 @@ def read_query(cursor: Cursor, catalog: Catalog, *, query: bool = True, start: i
     found = _Finder(cursor.at(cursor.position, end), catalog, None, query=query)
     if sample is not None and not found.walk.infos:
         raise cursor.error("SAMPLE needs a streaming table to sample", end)
-    return found.query(cursor, sample, end, cursor.offset() if start is None else start)
+    return found.query(cursor, sample, end, start, stop)
 
 
 def read_fragment(cursor: Cursor, catalog: Catalog, relation: Relation) -> Query:
     """A condition or an expression over one streaming table."""
     return _Finder(cursor.at(cursor.position), catalog, Scope(None, [relation]), query=False).query(
-        cursor, None, cursor.end, cursor.offset()
+        cursor, None, cursor.end
     )
 
 
@@ -67,12 +69,21 @@ class _Finder:
         while not cursor.done:
             self._step()
 
-    def query(self, cursor: Cursor, sample: Sample | None, end: int, start: int) -> Query:
-        stop = cursor.tokens[cursor.end - 1].end if cursor.end > cursor.position else start
+    def query(
+        self,
+        cursor: Cursor,
+        sample: Sample | None,
+        end: int,
+        start: int | None = None,
+        stop: int | None = None,
+    ) -> Query:
+        start = cursor.offset() if start is None else start
+        last = cursor.tokens[cursor.end - 1].end if cursor.end > cursor.position else start
+        stop = last if stop is None else stop
         edits = self.edits
         if sample is not None:
             # Nothing but the clause itself is taken out: a comment before it stays.
-            edits = [*edits, Edit(cursor.tokens[end].start, stop)]
+            edits = [*edits, Edit(cursor.tokens[end].start, last)]
         return Query(
             text=cursor.text[start:stop],
             pieces=tuple(piece for _, piece in sorted(self.pieces, key=lambda found: found[0])),
@@ -225,7 +236,7 @@ class _Finder:
         if bounds is None or len(bounds) != 2:
             raise cursor.error("OVERLAPS takes a period of two times: (from, to)", opened)
         (comma, closing) = bounds
-        piece = ValidPiece(relation.alias, relation.info.name)
+        piece = ValidPiece(relation.alias, relation.info.name, relation.info.time)
         self.pieces.append((position, piece))
         first = Edit(
             cursor.offset(position), cursor.tokens[opened].end, f"({name.text}.", piece, "time", " BETWEEN ("
@@ -291,7 +302,7 @@ class _Finder:
                 else "has none"
             )
             raise cursor.error(f"TRJ(*) needs one streaming table in its FROM clause, which {reason}")
-        piece = TrjPiece(relation.alias, relation.info.name, relation.info.columns)
+        piece = TrjPiece(relation.alias, relation.info.name, relation.info.columns, relation.info.time)
         self._add(position, piece, cursor.offset(), cursor.tokens[inside.position - 1].end)
         cursor.position = inside.position
 

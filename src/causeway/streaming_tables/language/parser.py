@@ -5,7 +5,13 @@ from __future__ import annotations
 from typing import Final
 
 from causeway.streaming_tables.language.catalog import Catalog
-from causeway.streaming_tables.language.changes import read_delete, read_insert, read_update, refuse_change
+from causeway.streaming_tables.language.changes import (
+    read_delete,
+    read_insert,
+    read_update,
+    refuse_change,
+    refuse_change_after_query,
+)
 from causeway.streaming_tables.language.cursor import Cursor
 from causeway.streaming_tables.language.definitions import (
     read_create_index,
@@ -55,18 +61,19 @@ def parse(text: str | SourceStatement, catalog: Catalog) -> Statement:
     end = len(tokens)
     while end and tokens[end - 1].symbol() == ";":
         end -= 1
-    return _statement(Cursor(text, tokens, 0, end), catalog, 0)
+    stop = tokens[end].start if end < len(tokens) else len(text)
+    return _statement(Cursor(text, tokens, 0, end), catalog, 0, stop)
 
 
-def _statement(cursor: Cursor, catalog: Catalog, start: int) -> Statement:
-    """The statement in the cursor's tokens. Its text begins at `start`, with the comments before it."""
-    found = _ours(cursor.at(cursor.position), catalog, start)
+def _statement(cursor: Cursor, catalog: Catalog, start: int, stop: int) -> Statement:
+    """The statement in the cursor's tokens. Its text is `[start, stop)`, with the comments around it."""
+    found = _ours(cursor.at(cursor.position), catalog, start, stop)
     if found is not None:
         return found
     text = cursor.text[start:]
     if cursor.done:
         return Passthrough(text)
-    query = read_query(cursor, catalog, query=False, start=start)
+    query = read_query(cursor, catalog, query=False, start=start, stop=stop)
     if query.sample is not None:
         raise cursor.error("SAMPLE belongs to a SELECT or to CREATE VIEW … RANGE, not to this statement")
     if query.streams:
@@ -74,10 +81,10 @@ def _statement(cursor: Cursor, catalog: Catalog, start: int) -> Statement:
     return Passthrough(text, query if query.relations or query.extended else None)
 
 
-def _ours(cursor: Cursor, catalog: Catalog, start: int) -> Statement | None:
+def _ours(cursor: Cursor, catalog: Catalog, start: int, stop: int) -> Statement | None:
     word, second = cursor.peek().word(), cursor.peek(1).word()
     if word in _QUERY_STARTS or cursor.peek().symbol() == "(":
-        return _select(cursor, catalog, start)
+        return _select(cursor, catalog, start, stop)
     match word:
         case "CREATE":
             return (
@@ -109,12 +116,13 @@ def _ours(cursor: Cursor, catalog: Catalog, start: int) -> Statement | None:
         case "SET":
             return read_set(cursor)
         case "EXPLAIN":
-            return _explain(cursor, catalog)
+            return _explain(cursor, catalog, stop)
     return None
 
 
-def _select(cursor: Cursor, catalog: Catalog, start: int) -> Statement:
-    query = read_query(cursor, catalog, start=start)
+def _select(cursor: Cursor, catalog: Catalog, start: int, stop: int) -> Statement:
+    refuse_change_after_query(cursor.at(cursor.position), catalog)
+    query = read_query(cursor, catalog, start=start, stop=stop)
     if query.streams:
         raise cursor.error("STREAM 'source' is read by INSERT INTO … SELECT … FROM STREAM 'source' only")
     if query.relations or query.extended:
@@ -122,12 +130,12 @@ def _select(cursor: Cursor, catalog: Catalog, start: int) -> Statement:
     return Passthrough(cursor.text[start:])
 
 
-def _explain(cursor: Cursor, catalog: Catalog) -> Statement | None:
+def _explain(cursor: Cursor, catalog: Catalog, stop: int) -> Statement | None:
     cursor.next()
     mode = cursor.next().text if cursor.peek().word() in _EXPLAIN_MODES else ""
     if cursor.done:
         return None
-    inner = _statement(cursor, catalog, cursor.offset())
+    inner = _statement(cursor, catalog, cursor.offset(), stop)
     if isinstance(inner, Passthrough) and inner.query is None:
         return None
     return Explain(inner, mode)

@@ -89,6 +89,7 @@ class ValidPiece:
 
     alias: str
     table: str
+    time: str
 
 
 @dataclass(frozen=True)
@@ -98,6 +99,7 @@ class TrjPiece:
     alias: str
     table: str
     columns: tuple[str, ...]
+    time: str
 
 
 @dataclass(frozen=True)
@@ -185,7 +187,8 @@ class Rendered:
 class Query:
     """A query, or a condition or expression of a statement, with the spans in it that are extensions.
 
-    `text` is the user's, `statement` the whole statement it stands in (at `offset`).
+    `text` is the user's, `statement` the whole statement it stands in (at `offset`). The text may end with a
+    comment that only a line feed ends: whoever puts something after it begins a new line.
     """
 
     text: str
@@ -271,19 +274,13 @@ class Query:
             if isinstance(piece, NowPiece):
                 return now(piece.offset_us)
             if isinstance(piece, ValidPiece):
-                return quote_identifier(column_of(piece.table)) if edit.role == "time" else ""
+                return quote_identifier(column_of(piece)) if edit.role == "time" else ""
             if isinstance(piece, TrjPiece):
-                return trajectory(piece, column_of(piece.table))
+                return _trajectory(piece, column_of(piece))
             return ""
 
-        times = {
-            piece.table: piece.info.time
-            for piece in self.pieces
-            if isinstance(piece, WindowPiece | TablePiece)
-        }
-
-        def column_of(table: str) -> str:
-            return time(table) if time is not None else times.get(table, "T")
+        def column_of(piece: ValidPiece | TrjPiece) -> str:
+            return time(piece.table) if time is not None else piece.time
 
         texts: list[str] = []
         starts: list[int] = []
@@ -310,7 +307,7 @@ class Query:
         return Rendered("".join(texts), self.statement or self.text, tuple(starts), tuple(origins))
 
 
-def trajectory(piece: TrjPiece, time: str) -> str:
+def _trajectory(piece: TrjPiece, time: str) -> str:
     """The rows of a group as an array of structs in time order."""
     qualified = [
         f"{quote_identifier(piece.alias)}.{quote_identifier(name)}" for name in (*piece.columns, time)

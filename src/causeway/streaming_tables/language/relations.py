@@ -29,6 +29,8 @@ class _Level:
     clause: str = ""
     """"" at the start of a query, then select, from or other."""
     expects_relation: bool = False
+    bare_table: bool = False
+    """The relation is expected after TABLE, where it has no alias."""
     relation_paren: bool = False
     inline_rows: bool = False
     """After VALUES in the place of a relation: commas separate its rows."""
@@ -111,7 +113,7 @@ class RelationWalk:
         if level.pending_cte is not None and before == "AS":
             child.cte, level.pending_cte = level.pending_cte, None
         if before == "TABLE" and not child.query and symbol == "(":
-            child.expects_relation = True
+            child.expects_relation, child.bare_table = True, True
         self._levels.append(child)
 
     def _close(self) -> None:
@@ -161,31 +163,38 @@ class RelationWalk:
         following = cursor.peek(1).word()
         if word == "WITH" and level.clause == "" and self._starts_ctes():
             level.query, level.naming_ctes, level.recursive = True, True, following == "RECURSIVE"
-        elif word == "SELECT" and following != "FROM":
+        elif word == "SELECT" and not (level.clause == "select" and self._before().word() == "SELECT"):
             if not level.query:
                 level.scope = Scope(level.scope)
             level.query, level.clause, level.naming_ctes = True, "select", False
         elif word in {"MAP", "REDUCE"} and level.query and level.clause == "" and cursor.peek(1).is_name:
             level.clause = "select"
-        elif (
-            word == "FROM"
-            and level.query
-            and level.clause in {"", "select"}
-            and self._before().word() != "DISTINCT"
-        ):
+        elif word == "FROM" and level.query and self._starts_from(level):
             level.clause, level.expects_relation, level.naming_ctes = "from", True, False
         elif word == "JOIN" and level.clause in {"from", "other"} and (level.query or level.clause == "from"):
             level.clause, level.expects_relation = "from", True
         elif word == "TABLE" and self._names_a_table(level):
-            level.expects_relation = cursor.peek(1).symbol() != "("
+            level.expects_relation = level.bare_table = cursor.peek(1).symbol() != "("
         elif word in SET_OPERATIONS and level.query and level.clause and self._before().symbol() != "*":
             level.clause = ""
             level.scope = Scope(level.scope.parent)
+        elif word == "USING" and not level.query and self._is_merge():
+            level.expects_relation = True
         elif level.clause == "from" and self._ends_from(word):
             level.clause = "other"
         if len(self._levels) == self._outermost:
             self._note_order(word, following)
         cursor.next()
+
+    def _is_merge(self) -> bool:
+        return len(self._levels) == 1 and self.cursor.tokens[self.start].word() == "MERGE"
+
+    def _starts_from(self, level: _Level) -> bool:
+        """FROM is also part of IS DISTINCT FROM, and may be a column's name."""
+        if self._before().word() == "DISTINCT" and self._before(2).word() in {"IS", "NOT"}:
+            return False
+        column = self._before().word() == "SELECT" and self.cursor.peek(1).word() == "FROM"
+        return level.clause in {"", "select"} and not column
 
     def _note_order(self, word: str, following: str) -> None:
         clause_place = ends_operand(self._before()) or self._before().symbol() in {"|>", "*"}
@@ -228,6 +237,7 @@ class RelationWalk:
         if word == "LATERAL":
             cursor.next()
             return
+        bare, level.bare_table = level.bare_table, False
         level.expects_relation = False
         if not first.is_name:
             cursor.next()
@@ -251,7 +261,7 @@ class RelationWalk:
             names.append(cursor.next())
         if cursor.peek().symbol() == "(":
             return
-        self._named_relation(level, position, names)
+        self._named_relation(level, position, names, bare=bare)
 
     def _stream(self, level: _Level) -> None:
         cursor = self.cursor
@@ -292,7 +302,7 @@ class RelationWalk:
             return None
         return cursor.next()
 
-    def _named_relation(self, level: _Level, position: int, names: list[Token]) -> None:
+    def _named_relation(self, level: _Level, position: int, names: list[Token], *, bare: bool) -> None:
         cursor = self.cursor
         name = identifier_value(names[-1])
         is_cte = len(names) == 1 and any(name.lower() in outer.ctes for outer in self._levels)
@@ -302,7 +312,7 @@ class RelationWalk:
         if cursor.peek().symbol() == "[":
             window, brackets = self._window(position, names, info, is_cte)
         sampled = self._skip_tablesample()
-        alias = self._alias()
+        alias = self._alias() if not bare else None
         if window is None and cursor.peek().symbol() == "[":
             if sampled:
                 raise cursor.error("a window stands before TABLESAMPLE")
@@ -320,7 +330,7 @@ class RelationWalk:
             index = sum(isinstance(piece, TablePiece) for _, piece in self.pieces)
             piece = TablePiece(info.name, alias_name, index, info)
         self.pieces.append((position, piece))
-        self._edit_relation(piece, names[0], brackets, alias, sampled)
+        self._edit_relation(piece, names[0], brackets, alias, sampled, bare=bare)
 
     def _window(
         self, position: int, names: list[Token], info: RelationInfo | None, is_cte: bool
@@ -355,8 +365,10 @@ class RelationWalk:
         brackets: tuple[int, int] | None,
         alias: Token | None,
         sampled: int,
+        *,
+        bare: bool,
     ) -> None:
-        implied = "" if alias else f" AS {name.text}"
+        implied = "" if alias or bare else f" AS {name.text}"
         if brackets is not None and alias is not None and alias.start < brackets[0]:
             self.edits.append(Edit(name.start, name.end, piece=piece, role="relation"))
             self.edits.append(Edit(*brackets))

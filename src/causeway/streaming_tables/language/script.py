@@ -17,7 +17,10 @@ _AFTER_A_COLUMN: Final = frozenset({"ELSE", "WHEN", "AND", "OR", "AS", "IS", "IN
 
 @dataclass(frozen=True)
 class SourceStatement:
-    """One statement of a script, byte for byte, with its place. `script[offset:]` starts with `text`."""
+    """One statement of a script, byte for byte: `script[offset:]` starts with `text`.
+
+    `line` and `column` are those of its first token, after the comments before it.
+    """
 
     text: str
     offset: int
@@ -40,7 +43,9 @@ def split_script(text: str) -> list[SourceStatement]:
         if last > first:
             body = text[start:end]
             offset = start + len(body) - len(body.lstrip())
-            statements.append(SourceStatement(body.strip(), offset, *line_and_column(text, offset), text))
+            statements.append(
+                SourceStatement(body.strip(), offset, *line_and_column(text, tokens[first].start), text)
+            )
         start, first = end + 1, last + 1
     return statements
 
