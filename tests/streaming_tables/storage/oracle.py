@@ -117,7 +117,8 @@ def time_value(tick: int) -> datetime:
 
 def random_values(chance: random.Random) -> dict[str, Any]:
     return {
-        column.name: None if chance.random() < 0.1 else chance.choice(VALUES[column.type]) for column in COLUMNS
+        column.name: None if chance.random() < 0.1 else chance.choice(VALUES[column.type])
+        for column in COLUMNS
     }
 
 
@@ -134,7 +135,12 @@ def plain_rows(table: pa.Table, definition: TableDefinition) -> list[dict[str, A
 def comparable(rows: list[dict[str, Any]]) -> list[str]:
     """Rows as text: NaN equals itself there, and -0.0 is not 0.0."""
     return [
-        repr([(name, value.timestamp() if isinstance(value, datetime) else value) for name, value in sorted(row.items())])
+        repr(
+            [
+                (name, value.timestamp() if isinstance(value, datetime) else value)
+                for name, value in sorted(row.items())
+            ]
+        )
         for row in rows
     ]
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+import pytest
 from hypothesis import Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
@@ -101,7 +102,12 @@ class TableHistory(RuleBasedStateMachine):
             rows.append({**random_values(chance), "T": tick})
         batch = None if source is None else self.oracle.batches.get(source, -1) + chance.randint(1, 3)
         refused = pa.table(
-            {"source": ["x"] * rejected, "line": list(range(rejected)), "reason": ["r"] * rejected, "text": [""] * rejected},
+            {
+                "source": ["x"] * rejected,
+                "line": list(range(rejected)),
+                "reason": ["r"] * rejected,
+                "text": [""] * rejected,
+            },
             schema=REJECTED_SCHEMA,
         )
         newest = max((row["T"] for row in rows), default=base)
@@ -272,16 +278,25 @@ class TableHistory(RuleBasedStateMachine):
             assert facts.rows == len(content)
             assert facts.oldest == min((row["T"] for row in content), default=None)
             assert (facts.late, facts.rejected) == (len(self.oracle.late), self.oracle.rejected)
-            assert comparable(plain_rows(snapshot.late(), self.oracle.definition)) == comparable(self.oracle.late)
+            assert comparable(plain_rows(snapshot.late(), self.oracle.definition)) == comparable(
+                self.oracle.late
+            )
             assert snapshot.rejected().num_rows == self.oracle.rejected
+
+
+class LongTableHistory(TableHistory):
+    """The same, many times."""
 
 
 TestTableHistory = TableHistory.TestCase
 TestTableHistory.settings = settings(
-    max_examples=15,
+    max_examples=12,
     stateful_step_count=25,
     deadline=None,
     report_multiple_bugs=False,
     # A history takes a second to run: shrinking would take many minutes and say little more.
     phases=(Phase.explicit, Phase.reuse, Phase.generate),
 )
+
+TestLongTableHistory = pytest.mark.slow(LongTableHistory.TestCase)
+TestLongTableHistory.settings = settings(TestTableHistory.settings, max_examples=300)
