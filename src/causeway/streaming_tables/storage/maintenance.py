@@ -83,6 +83,7 @@ class Maintenance:
     def flush(self, run: Run | None) -> None:
         """Move all complete segments of the log to the past."""
         with self._lock:
+            self._adopt_commits()
             reached("roll")
             store = self._store
             with self._writer._appending:
@@ -165,16 +166,27 @@ class Maintenance:
                 sources,
             )
         except BaseException:
-            self._delta.update()
-            if self._delta.version == store.past.version:
+            self._adopt_commits()
+            if not {file.path for file in store.past.files}.issuperset(file.path for file in add):
                 for file in add:
                     remove_data_file(store.folder, file.path, definition.indexed_columns)
             raise
         reached("tell state")
+        self._adopt_commits()
+
+    def _adopt_commits(self) -> None:
+        """Tell all readers of the newest version of the past.
+
+        After an error between a commit and this step, it is the first thing of the next change: otherwise
+        the same rows would move to the past again.
+        """
+        store = self._store
         with store.lock:
-            store.follow_past()
-            store.log.forget_before(mark)
-            self._writer.tell_state()
+            self._delta.update()
+            if self._delta.version != store.past.version:
+                store.follow_past()
+                store.log.forget_before(store.past.log_mark)
+                self._writer.tell_state()
 
     def remove_leftovers(self) -> None:
         """Remove files of killed writers: segments that are in the past, data files that no version names."""
@@ -230,6 +242,7 @@ class Maintenance:
     def drop_expired(self, keep_from: int | None) -> int:
         """Drop the data files of compartments that have expired, in one commit."""
         with self._lock:
+            self._adopt_commits()
             store, definition = self._store, self._store.definition
             with store.lock:
                 oldest = definition.oldest_kept(store.log.progress.newest)
@@ -297,6 +310,7 @@ class Maintenance:
     def add_index(self, index: IndexDefinition, run: Run | None) -> None:
         """Build the sidecars of all data files, then make the index part of the definition."""
         with self._lock:
+            self._adopt_commits()
             store, definition = self._store, self._store.definition
             if index.name.lower() in [one.name.lower() for one in definition.indexes]:
                 raise UserError(f"table {definition.name} has an index {index.name} already")

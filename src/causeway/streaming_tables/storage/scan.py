@@ -143,7 +143,7 @@ def scan_chunk(
     if not inside and chunk.in_order:
         first = 0 if low is None else int(np.searchsorted(chunk.times, low))
         last = len(chunk.times) if high is None else int(np.searchsorted(chunk.times, high, "right"))
-        rows = slice(first, last)
+        rows = slice(first, max(first, last))
     elif not inside:
         mask = np.ones(len(chunk.times), np.bool_)
         if low is not None:
