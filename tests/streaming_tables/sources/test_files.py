@@ -6,6 +6,7 @@ import gzip
 import os
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -169,6 +170,24 @@ def test_packed_text_is_read(folder: Path, state: Path) -> None:
     drained = drain(opened(folder, state))
     assert sorted(drained.rows) == [_row(1), _row(2), _row(3)]
     assert drained.reject_lines == [3]
+
+
+def test_large_packed_text_is_several_batches(folder: Path, state: Path) -> None:
+    random = np.random.default_rng(1)
+    rows = [
+        (int(vid), int(spd), 0, time)
+        for time, (vid, spd) in enumerate(random.integers(0, 2**30, (400_000, 2)))
+    ]
+    text = csv_text(rows[:100]) + "x\n" + csv_text(rows[100:], header=None)
+    (folder / "a.csv.gz").write_bytes(gzip.compress(text.encode(), 1))
+    source = opened(folder, state, batch_rows="150000")
+    drained = drain(source)
+    assert drained.rows == rows
+    assert [reject[:2] for reject in drained.rejects] == [("a.csv.gz", 102)]
+    assert len(drained.batches) == 3
+    assert list((state / "unpacked").iterdir()) == []
+    assert [path.name for path in folder.iterdir()] == ["a.csv.gz"]
+    assert source.available() == drained.offset
 
 
 def test_a_single_file_ends(folder: Path, state: Path) -> None:
