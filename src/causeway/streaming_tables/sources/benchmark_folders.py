@@ -57,9 +57,14 @@ def nexmark_stream(place: Path, stream: str | None) -> NexmarkStream | None:
             raise UserError(
                 f"{place} has several streams; choose one with OPTIONS (stream = '…'): {', '.join(streams)}"
             )
-        chosen = [name for name in streams if name.casefold() == stream.casefold()]
-        if not chosen:
-            raise UserError(f"{place} has no stream {stream}; it has {', '.join(streams)}")
+        wanted = stream.casefold()
+        # The paper's bids may be several streams, bid-1 and so on.
+        chosen = [name for name in streams if name.casefold() == wanted] or [
+            name for name in streams if name.partition("-")[0].casefold() == wanted
+        ]
+        if len(chosen) != 1:
+            word = "no stream" if not chosen else "several streams"
+            raise UserError(f"{place} has {word} {stream}; it has {', '.join(streams)}")
         folder = place / chosen[0]
     elif (place.parent / _NEXMARK).is_file() and place.is_dir():
         facts = _facts(place.parent / _NEXMARK)

@@ -9,10 +9,12 @@ import fcntl
 import json
 import os
 import re
+import shutil
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+import zlib
+from collections.abc import Container, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Final, Literal, Protocol
 
@@ -49,6 +51,8 @@ _TEMPORARY: Final = (".tmp", ".temp", ".part", ".partial", ".unfinished", ".crdo
 _SAMPLE_BYTES: Final = 1 << 16
 _PACKED_RATIO: Final = 6
 """About how many bytes of text a byte of gzip holds; only for the estimate of rows."""
+_UNPACKED_ABOVE: Final = 2 << 20
+"""Bytes. Packed text can't be read from the middle; a larger file is unpacked, so that batches can cut it."""
 _SETTLED_NS: Final = 2_000_000_000
 """A folder whose time of change is this old is not changed again without a new time."""
 
@@ -69,6 +73,13 @@ class FileEntry:
     """Rows, for text as estimated from its first lines."""
     groups: tuple[int, ...] = ()
     """Rows of each row group, where there are several."""
+    name: str = ""
+    """The name of the user's file, where `path` is an unpacked copy of it."""
+
+    @property
+    def source(self) -> str:
+        """What rejected rows name."""
+        return self.name or Path(self.path).name
 
     @property
     def divisible(self) -> bool:
@@ -106,13 +117,17 @@ def is_data_file(name: str) -> bool:
     return not name.startswith((".", "_")) and not name.lower().endswith(_TEMPORARY)
 
 
-def data_files(folder: Path, file_format: FileFormat | None) -> list[Path]:
-    """The files of a folder that are read: all of a given format, or those whose names tell one."""
+def data_files(folder: Path, file_format: FileFormat | None, known: Container[str] = ()) -> list[Path]:
+    """The files of a folder that are read: all of a given format, or those whose names tell one.
+
+    Names that are `known` are left out: looking for a few new files among many costs little.
+    """
     with os.scandir(folder) as entries:
         return [
             Path(entry.path)
             for entry in entries
-            if is_data_file(entry.name)
+            if entry.name not in known
+            and is_data_file(entry.name)
             and (file_format is not None or format_of(Path(entry.name)) is not None)
             and entry.is_file()
         ]
@@ -163,6 +178,8 @@ class DiscoveredFiles:
         self._ends = ends
         self._entries: list[FileEntry] = []
         self._known: set[str] = set()
+        """Names of the files so far."""
+        self._forgotten = 0
         self._read_bytes = 0
         self._complete = False
         self._unchanged_since: int | None = None
@@ -183,7 +200,7 @@ class DiscoveredFiles:
             # Another process may have added some meanwhile.
             self._load(locked=True)
             if not self._complete:
-                fresh = [path for path in found if str(path) not in self._known]
+                fresh = [path for path in found if path.name not in self._known]
                 lines = [json.dumps(asdict(self._inspect(path))) for path in fresh]
                 if last:
                     lines.append(json.dumps({"end": True}))
@@ -204,21 +221,46 @@ class DiscoveredFiles:
         return self._complete
 
     def forget(self, number: int) -> None:
-        """The files are the user's and stay."""
+        """Remove unpacked copies; the files themselves are the user's and stay."""
+        for entry in self._entries[self._forgotten : number]:
+            if entry.name:
+                Path(entry.path).unlink(missing_ok=True)
+        self._forgotten = max(self._forgotten, number)
 
     def _inspect(self, path: Path) -> FileEntry:
         file_format = self._format or format_of(path)
         assert file_format is not None
+        if path.suffix == ".gz":
+            with suppress(OSError, EOFError, zlib.error):
+                if path.stat().st_size > _UNPACKED_ABOVE:
+                    copy = self._unpack(path)
+                    return replace(inspect_file(copy, file_format), name=path.name)
         return inspect_file(path, file_format)
+
+    def _unpack(self, path: Path) -> Path:
+        """Raises `OSError`, `EOFError` or `zlib.error` for a damaged file or a full disk."""
+        folder = self._path.parent / "unpacked"
+        folder.mkdir(parents=True, exist_ok=True)
+        copy = folder / path.name.removesuffix(".gz")
+        unfinished = copy.with_name(f".{copy.name}")
+        try:
+            with open_text(path) as packed, unfinished.open("wb") as file:
+                shutil.copyfileobj(packed, file, 1 << 20)
+                file.flush()
+                os.fsync(file.fileno())
+            unfinished.replace(copy)
+        finally:
+            unfinished.unlink(missing_ok=True)
+        return copy
 
     def _new_files(self) -> list[Path]:
         if not self._place.is_dir() and self._place.exists():
-            return [] if str(self._place) in self._known else [self._place]
+            return [] if self._place.name in self._known else [self._place]
         self._gap = None
         try:
             changed = self._place.stat().st_mtime_ns
             settled = time.time_ns() - changed > _SETTLED_NS
-            found = [path for path in data_files(self._place, self._format) if str(path) not in self._known]
+            found = data_files(self._place, self._format, self._known)
         except FileNotFoundError:
             raise UserError(f"{self._place} is gone, and more rows were expected from it") from None
         self._unchanged_since = changed if settled and not found else None
@@ -235,7 +277,7 @@ class DiscoveredFiles:
         spans = sorted((int(match[1]), int(match[2]), path) for path, match in _spool_files(found))
         expected: int | None = None
         if self._entries:
-            last = _SPOOL_NAME.fullmatch(Path(self._entries[-1].path).name)
+            last = _SPOOL_NAME.fullmatch(self._entries[-1].source)
             expected = int(last[2]) + 1 if last else None
         taken: list[Path] = []
         for first, last_second, path in spans:
@@ -301,7 +343,7 @@ class DiscoveredFiles:
                 continue
             entry = FileEntry(**facts | {"groups": tuple(facts["groups"])})
             self._entries.append(entry)
-            self._known.add(entry.path)
+            self._known.add(entry.source)
         self._read_bytes += whole
 
 

@@ -121,7 +121,7 @@ class FilesFeed:
         return (one["file"], one["position"]) < (other["file"], other["position"])
 
     def _piece(self, entry: FileEntry, number: int, start: int, end: int) -> tuple[Piece, float]:
-        source = self._source or Path(entry.path).name
+        source = self._source or entry.source
         piece = Piece(
             entry.path, entry.format, start, end, entry.units == 1, source, self._files.first_line(number)
         )

@@ -44,13 +44,11 @@ class ColumnRule:
         if value is None:
             return f"{self.name} has no value, but it is the row's time"
         shown = _shown(value)
-        if self.seconds and isinstance(value, int) and value < 0:
-            return f"{self.name} is {shown}, before second 0"
         if pa.types.is_integer(self.type):
             if _is_whole(value):
-                if self.seconds and str(value).strip().startswith("-"):
-                    return f"{self.name} is {shown}, before second 0"
                 return f"{self.name} is {shown}, which does not fit in {sql_type(self.type)}"
+            if self.seconds:
+                return f"{self.name} is {shown}, neither a whole number of seconds nor a time"
             return f"{self.name} is {shown}, not a whole number"
         if pa.types.is_decimal(self.type):
             return f"{self.name} is {shown}, not a number that fits in {sql_type(self.type)}"
@@ -83,13 +81,14 @@ def convert(values: pa.Array, rule: ColumnRule) -> tuple[pa.Array, dict[int, str
     pieces: list[pa.Array] = []
     _convert_pieces(values, rule.type, attempts(values.type, rule), 0, pieces, bad)
     converted = pieces[0] if len(pieces) == 1 else pa.concat_arrays(pieces)
-    if rule.time:
-        bad = sorted({*bad, *_unfit_times(converted, rule)})
-        if bad:
-            keep = np.ones(len(converted), dtype=np.bool_)
-            keep[bad] = False
-            converted = pc.if_else(pa.array(keep), converted, pa.scalar(None, rule.type))
+    if rule.time and converted.null_count:
+        bad = np.flatnonzero(converted.is_null().to_numpy(zero_copy_only=False)).tolist()
     reasons = {place: rule.reason(values[place].as_py()) for place in bad}
+    if rule.seconds and len(converted) and (pc.min(converted).as_py() or 0) < 0:
+        negative = pc.fill_null(pc.less(converted, 0), False)
+        for place in np.flatnonzero(negative.to_numpy(zero_copy_only=False)).tolist():
+            reasons[place] = f"{rule.name} is {_shown(values[place].as_py())}, before second 0"
+        converted = pc.if_else(negative, pa.scalar(None, rule.type), converted)
     return converted, reasons
 
 
@@ -185,18 +184,6 @@ def _convert_pieces(
     half = len(values) // 2
     _convert_pieces(values.slice(0, half), target, ways, first, pieces, bad)
     _convert_pieces(values.slice(half), target, ways, first + half, pieces, bad)
-
-
-def _unfit_times(values: pa.Array, rule: ColumnRule) -> list[int]:
-    unfit: list[int] = []
-    if values.null_count:
-        unfit += np.flatnonzero(values.is_null().to_numpy(zero_copy_only=False)).tolist()
-    if rule.seconds and len(values):
-        least = pc.min(values).as_py()
-        if least is not None and least < 0:
-            negative = pc.fill_null(pc.less(values, 0), False)
-            unfit += np.flatnonzero(negative.to_numpy(zero_copy_only=False)).tolist()
-    return unfit
 
 
 def _from_text(rule: ColumnRule) -> list[Attempt]:

@@ -19,7 +19,7 @@ from causeway.streaming_tables.sources.parsing.rows import (
     good_rows,
     position_reports,
 )
-from causeway.streaming_tables.sources.parsing.target import NOT_UTF8, Match, Reading
+from causeway.streaming_tables.sources.parsing.target import Match, Reading
 from causeway.streaming_tables.sources.parsing.text_lines import Lines
 
 __all__ = ["header_names", "parse_csv"]
@@ -46,9 +46,10 @@ def parse_csv(
     """
     lines = Lines(block)
     rejects: list[Reject] = []
-    wrong = lines.not_utf8()
-    rejects += [(int(number), NOT_UTF8, lines.text(number)) for number in np.flatnonzero(wrong)]
-    dropped = wrong | lines.blank()
+    wrong = lines.no_text()
+    rejects += [(number, reason, lines.text(number)) for number, reason in wrong.items()]
+    dropped = lines.blank()
+    dropped[list(wrong)] = True
     numbers = np.arange(len(lines))
     kept = lines
     if dropped.any():

@@ -24,7 +24,6 @@ from causeway.streaming_tables.sources.parsing.rows import (
     position_reports,
 )
 from causeway.streaming_tables.sources.parsing.target import (
-    NOT_UTF8,
     Reading,
     is_linear_road,
     time_candidates,
@@ -35,13 +34,14 @@ __all__ = ["JsonRows", "first_object"]
 
 _TYPE_RULE: Final = ColumnRule("Type", pa.int64())
 _SAMPLE_LINES: Final = 100
+_SAMPLE_BYTES: Final = 1 << 20
 
 
 def first_object(path: Path) -> dict[str, Any]:
     """The keys of a file's first objects, each with its first value; empty where there is no object."""
     keys: dict[str, Any] = {}
     with open_text(path) as file:
-        for _, line in zip(range(_SAMPLE_LINES), file, strict=False):
+        for line in file.read(_SAMPLE_BYTES).split(b"\n", _SAMPLE_LINES)[:_SAMPLE_LINES]:
             try:
                 value = json.loads(line.removeprefix(b"\xef\xbb\xbf"))
             except ValueError:
@@ -249,8 +249,10 @@ def _no_objects(lines: Lines) -> tuple[list[Reject], np.ndarray[Any, np.dtype[np
     for a line that is a bare `null`.
     """
     rejects: list[Reject] = []
-    dropped = lines.not_utf8()
-    rejects += [(int(number), NOT_UTF8, lines.text(number)) for number in np.flatnonzero(dropped)]
+    wrong = lines.no_text()
+    rejects += [(number, reason, lines.text(number)) for number, reason in wrong.items()]
+    dropped = np.zeros(len(lines), dtype=np.bool_)
+    dropped[list(wrong)] = True
     for number in np.flatnonzero(~lines.enclosed(b"{", b"}") & ~dropped):
         text = lines.raw(number).strip()
         if text.startswith(b"{") and text.endswith(b"}"):

@@ -75,7 +75,7 @@ def convert_batch(
 ) -> tuple[pa.RecordBatch, list[Reject]]:
     """The good rows of `batch` and the rejected ones.
 
-    `numbers` are the rows' numbers in the file, from 0; rejected ones are told from 1. `names` are all columns
+    `numbers` are the rows' numbers in the file, from 0; rejects count from 1. `names` are all columns
     of the file, of which `batch` has those that are read.
     """
     rejects: list[Reject] = []

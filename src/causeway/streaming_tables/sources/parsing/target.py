@@ -13,7 +13,6 @@ from causeway.runtime.errors import UserError
 
 __all__ = [
     "DAT_COLUMNS",
-    "NOT_UTF8",
     "REJECT_FIELDS",
     "ColumnsError",
     "Match",
@@ -34,8 +33,6 @@ REJECT_FIELDS: Final = (
     pa.field("__text", pa.string()),
 )
 """Where a row comes from and why it is rejected; all four are null in a good row."""
-
-NOT_UTF8: Final = "the line is not text in UTF-8"
 
 DAT_COLUMNS: Final = (
     "Type",

@@ -17,7 +17,15 @@ from numpy.typing import NDArray
 __all__ = ["Lines", "count_lines", "first_line", "line_start_after", "open_text", "read_blocks"]
 
 _BLOCK_BYTES: Final = 8 << 20
+_LONGEST_LINE: Final = 16 << 20
+_LONGEST_HEADER: Final = 1 << 20
+_KEPT_OF_A_LONG_LINE: Final = 8 << 10
+_TOO_LONG: Final = b"\xff(too long)"
+"""Stands at the end of a line that was cut; no text in UTF-8 has it."""
 _BOM: Final = b"\xef\xbb\xbf"
+
+_NO_TEXT_REASON: Final = "the line is not text in UTF-8"
+_LONG_REASON: Final = f"the line is longer than {_LONGEST_LINE >> 20} MB"
 
 
 class Lines:
@@ -58,7 +66,7 @@ class Lines:
 
     def text(self, number: int | np.integer[Any]) -> str:
         """A line without its end, as far as it is text."""
-        return self.raw(number).decode("utf-8", "replace")
+        return self.raw(number).removesuffix(_TOO_LONG).decode("utf-8", "replace")
 
     def without(self, dropped: NDArray[np.bool_]) -> tuple[Lines, NDArray[np.int64]]:
         """The other lines as a block of their own, and the number here of each of them."""
@@ -66,17 +74,20 @@ class Lines:
         pieces = [self.block[self.starts[number] : self.ends[number] + 1] for number in kept]
         return Lines(b"".join(pieces)), kept
 
-    def not_utf8(self) -> NDArray[np.bool_]:
-        """Which lines are not valid UTF-8."""
-        wrong = np.zeros(len(self), dtype=np.bool_)
+    def no_text(self) -> dict[int, str]:
+        """Why lines are no text, by their number."""
+        long = np.flatnonzero(self.ends - self.starts > _LONGEST_LINE)
+        wrong: dict[int, str] = dict.fromkeys(long.tolist(), _LONG_REASON)
         try:
             self.block.decode("utf-8")
         except UnicodeDecodeError:
             for number in range(len(self)):
+                line = self.raw(number)
                 try:
-                    self.raw(number).decode("utf-8")
+                    line.decode("utf-8")
                 except UnicodeDecodeError:
-                    wrong[number] = True
+                    too_long = line.endswith(_TOO_LONG)
+                    wrong[number] = _LONG_REASON if too_long else _NO_TEXT_REASON
         return wrong
 
 
@@ -96,16 +107,24 @@ def read_blocks(path: Path, start: int, end: int | None) -> Iterator[bytes]:
         file.seek(start)
         left = end - start if end is not None else None
         carry = b""
+        cut_line = False
         mark = _BOM if start == 0 else b""
         while chunk := _read(file.read, _BLOCK_BYTES if left is None else min(left, _BLOCK_BYTES)):
             if left is not None:
                 left -= len(chunk)
+            if cut_line:
+                newline = chunk.find(b"\n")
+                if newline < 0:
+                    continue
+                chunk, cut_line = chunk[newline:], False
             text = carry + chunk
             cut = text.rfind(b"\n") + 1
             if cut:
                 yield text[:cut].removeprefix(mark)
                 mark = b""
             carry = text[cut:]
+            if len(carry) > _LONGEST_LINE:
+                carry, cut_line = carry[:_KEPT_OF_A_LONG_LINE] + _TOO_LONG, True
         carry = carry.removeprefix(mark)
         if carry:
             yield carry + b"\n"
@@ -114,7 +133,7 @@ def read_blocks(path: Path, start: int, end: int | None) -> Iterator[bytes]:
 def first_line(path: Path) -> bytes:
     """The file's first line with its end, and the mark of byte order if there is one."""
     with open_text(path) as file:
-        return _read(file.readline, -1)
+        return _read(file.readline, _LONGEST_HEADER)
 
 
 def line_start_after(path: Path, position: int, end: int) -> int:
@@ -123,7 +142,9 @@ def line_start_after(path: Path, position: int, end: int) -> int:
         return max(0, min(position, end))
     with path.open("rb") as file:
         file.seek(position - 1)
-        file.readline()
+        # A piece at a time: a line may be as long as the file.
+        while (piece := file.readline(_BLOCK_BYTES)) and not piece.endswith(b"\n"):
+            pass
         return min(file.tell(), end)
 
 
