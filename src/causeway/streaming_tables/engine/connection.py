@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import threading
 from collections.abc import Mapping
 from contextlib import ExitStack, suppress
@@ -77,6 +78,8 @@ class Connection:
             warehouse, spark, self._relations, self._queries, self._standard, self._background
         )
         self._closed = threading.Event()
+        # A program that ends without closing must not leave Spark to the interpreter's own end, which hangs.
+        atexit.register(self.close)
         self._background.resume()
 
     def sql(self, text: str) -> Answer | PullQuery | PushQuery:
@@ -128,6 +131,7 @@ class Connection:
         if self._closed.is_set():
             return
         self._closed.set()
+        atexit.unregister(self.close)
         self._queries.kill_all()
         self._background.close()
         with suppress(Exception):

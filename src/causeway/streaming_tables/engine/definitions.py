@@ -29,7 +29,7 @@ def table_definition(statement: CreateStreamingTable) -> TableDefinition:
         time=time,
         range=period,
         slack=_in_unit(statement.slack_us, time, "SLACK") or 0,
-        compartment=compartment or default_compartment(period, time),
+        compartment=compartment or default_compartment(time, period),
     )
 
 
@@ -49,7 +49,7 @@ def view_definition(statement: CreateView, schema: pa.Schema, kind: str) -> Tabl
         time=time,
         range=None if period is None else max(period - 1, 0),
         slack=0,
-        compartment=default_compartment(period, time),
+        compartment=default_compartment(time, period),
         kind="view",
     )
 
