@@ -113,9 +113,7 @@ class Table:
         return max(now - self.period, 0) if self.counts_seconds else now - self.period
 
 
-def view_content(
-    answers: Iterable[tuple[int, list[tuple[Any, ...]]]], period: int
-) -> list[tuple[Any, ...]]:
+def view_content(answers: Iterable[tuple[int, list[tuple[Any, ...]]]], period: int) -> list[tuple[Any, ...]]:
     """A view's rows after these ticks: those in (newest - period, newest], each with its tick."""
     ticks = list(answers)
     newest = max((tick for tick, _ in ticks), default=0)

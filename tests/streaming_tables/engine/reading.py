@@ -69,9 +69,7 @@ def continuous(db: Connection, statement: str, way: Way | None = None) -> Contin
     return query
 
 
-def answers(
-    query: ContinuousQuery, after: int | None = None
-) -> list[tuple[int, list[tuple[Any, ...]]]]:
+def answers(query: ContinuousQuery, after: int | None = None) -> list[tuple[int, list[tuple[Any, ...]]]]:
     """The answers of all ticks after `after` that are over."""
     found: list[tuple[int, list[tuple[Any, ...]]]] = []
     while batch := query.answers(after):

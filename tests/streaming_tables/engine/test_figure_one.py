@@ -61,7 +61,9 @@ def test_the_windows_at_time_7_are_figure_1b(
         db.append("POSREPORTS", REPORTS)
         # A tick is over when a newer row has come, so time 8 lets time 7 be answered.
         db.append("POSREPORTS", [(9, 99, 0, 0, 0, 99, 0, 8)])
-        query = pushed(db, f"SELECT VID, SPD, XWAY, LANE, DIR, SEG, POS FROM POSREPORTS {window} SAMPLE INTERVAL 7")
+        query = pushed(
+            db, f"SELECT VID, SPD, XWAY, LANE, DIR, SEG, POS FROM POSREPORTS {window} SAMPLE INTERVAL 7"
+        )
         tick, rows = next(query)
         query.kill()
         assert tick == 7
