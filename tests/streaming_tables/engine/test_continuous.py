@@ -255,3 +255,20 @@ def test_each_way_is_taken_by_some_statement(db: Connection) -> None:
     assert set(ways) == {"chain", "together", "each tick"}
     assert ways["chain"] >= 5
     assert ways["together"] >= 8
+
+
+def test_partitions_are_told_apart_as_spark_does(db: Connection) -> None:
+    """NULL is no NaN, 0.0 is -0.0, and whole numbers are exact."""
+    name = unused("p")
+    db.sql(f"CREATE STREAMING TABLE {name} (d DOUBLE, l BIGINT, x INT) RANGE UNLIMITED")
+    nan = float("nan")
+    keys = [(None, 2**53), (nan, 2**53 + 1), (0.0, None), (-0.0, None), (nan, 2**53), (1.0, 2**53 + 1)]
+    db.append(name, [(d, n, x, x) for x, (d, n) in enumerate(keys)])
+    db.append(name, [(2.0, -1, 6, 6), (2.0, -1, 7, 7)])
+    expected = {"d": [0, 3, 4, 5, 6], "l": [3, 4, 5, 6], "d, l": [0, 1, 3, 4, 5, 6]}
+    for columns, rows in expected.items():
+        for way in ("together", "each tick"):
+            query = continuous(db, f"SELECT x FROM {name} [{columns} ROWS 1] SAMPLE REALTIME", way)
+            assert query is not None
+            tick, found = answers(query)[-1]
+            assert (tick, sorted(x for (x,) in found)) == (6, rows), (columns, way)
