@@ -23,8 +23,11 @@ class Answer:
         *,
         scan: Callable[[], pa.Table] | None = None,
         rows: pa.Table | None = None,
+        summary: str | None = None,
     ) -> None:
         """`scan` answers without Spark; `rows` are an answer that is there already."""
+        self.summary = summary
+        """What a statement did that is no query, in a sentence; None for a query."""
         self._frame = frame
         self._scan = scan
         self._rows = rows

@@ -134,6 +134,20 @@ class Background:
         """Whether nothing more will come to any of these tables, and all that came is in them."""
         return self._closing.is_set() or all(self._table_ended(table) for table in tables)
 
+    def is_quiet(self, tables: tuple[str, ...]) -> bool:
+        """Whether no continuous insert and no other process writes to these tables now."""
+        for table in tables:
+            view = self._warehouse.view(table)
+            if view is not None:
+                if not self.is_quiet(self.view_query(view).relations) or not self._is_up_to_date(view):
+                    return False
+                continue
+            if any(facts.state == "running" for facts in self.inserts.of_table(table)):
+                return False
+            if table.lower() not in self._writers and self._warehouse.require(table).writer_description():
+                return False
+        return True
+
     def wait_for(self, table: str, until: int | None = None) -> None:
         """Wait for what the sources of a table hold now, or for the table's time."""
         store = self._warehouse.require(table)
@@ -199,8 +213,12 @@ class Background:
             inserts = self.inserts.of_table(table)
             return bool(inserts) and all(facts.state != "running" for facts in inserts)
         query = self.view_query(view)
-        if not all(self._table_ended(name) for name in query.relations):
-            return False
+        return all(self._table_ended(name) for name in query.relations) and self._is_up_to_date(view)
+
+    def _is_up_to_date(self, view: ViewDefinition) -> bool:
+        """Whether a view has all ticks that are over."""
+        query = self.view_query(view)
+        table = view.name
         closed = [self._warehouse.require(name).snapshot().closed for name in query.relations]
         reached = self._warehouse.require(table).snapshot().closed
         known = [moment for moment in closed if moment is not None]

@@ -122,9 +122,9 @@ class Connection:
         self._require_open()
         self._background.wait_for(table, until)
 
-    def nothing_comes(self, tables: tuple[str, ...]) -> bool:
-        """Whether no process writes to these tables now."""
-        return all(self.warehouse.require(name).writer_description() is None for name in tables)
+    def is_quiet(self, tables: tuple[str, ...]) -> bool:
+        """Whether no continuous insert and no other process writes to these tables now."""
+        return self._background.is_quiet(tables)
 
     def close(self) -> None:
         """End everything that runs for this connection. Inserts and views go on when it is opened again."""

@@ -13,6 +13,7 @@ came in batches. There are three ways, from the most general to the fastest:
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -33,7 +34,7 @@ from causeway.streaming_tables.storage import Snapshot
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-__all__ = ["ContinuousQuery", "TickAnswer"]
+__all__ = ["ContinuousQuery", "TickAnswer", "time_text"]
 
 TickAnswer = tuple[int, pa.Table]
 """A tick, in the tables' own unit of time, and the rows of its answer."""
@@ -287,6 +288,15 @@ class ContinuousQuery:
         if key not in self._states:
             self._states[key] = WindowState(key[1])
         return self._states[key]
+
+
+def time_text(moment: int | None, kind: str) -> str | None:
+    """A time of a table for people."""
+    if moment is None:
+        return None
+    if kind == "seconds":
+        return str(moment)
+    return datetime.fromtimestamp(moment / 1e6, UTC).isoformat(sep=" ", timespec="microseconds")
 
 
 def _kind(snapshots: Mapping[str, Snapshot]) -> str:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from datetime import UTC, datetime
 from fnmatch import fnmatch
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from causeway.streaming_tables.engine.answers import Answer
-from causeway.streaming_tables.engine.continuous import ContinuousQuery
+from causeway.streaming_tables.engine.continuous import ContinuousQuery, time_text
 from causeway.streaming_tables.engine.inserts import Inserts
 from causeway.streaming_tables.engine.one_time import OneTimePlan
 from causeway.streaming_tables.engine.relations import predicate_of
@@ -31,7 +30,6 @@ __all__ = [
     "show_tables",
     "show_views",
     "table_of",
-    "time_text",
 ]
 
 
@@ -48,15 +46,6 @@ def table_of(names: Sequence[str], rows: Iterable[Sequence[Any]]) -> Answer:
 def lines(text: Iterable[str]) -> Answer:
     """An answer that is a text to read."""
     return table_of(["plan"], [(line,) for line in text])
-
-
-def time_text(moment: int | None, kind: str) -> str | None:
-    """A time of a table for people."""
-    if moment is None:
-        return None
-    if kind == "seconds":
-        return str(moment)
-    return datetime.fromtimestamp(moment / 1e6, UTC).isoformat(sep=" ", timespec="microseconds")
 
 
 def show_tables(spark: SparkSession, warehouse: Warehouse, pattern: str | None) -> Answer:

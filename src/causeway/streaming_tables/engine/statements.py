@@ -79,7 +79,7 @@ class StatementRunner:
         self._standard.load()
         method = getattr(self, f"_{type(statement).__name__.lower()}")
         answer: Answer | PullQuery | PushQuery | None = method(statement, text)
-        return Answer(rows=_DONE) if answer is None else answer
+        return Answer(rows=_DONE, summary="") if answer is None else answer
 
     def _createstreamingtable(self, statement: CreateStreamingTable, text: str) -> None:
         if self._warehouse.store(statement.name) is not None:
@@ -102,14 +102,14 @@ class StatementRunner:
         number = self._background.begin_insert(
             statement.table, statement.source, dict(statement.options), None
         )
-        return Answer(rows=pa.table({"insert": pa.array([number], pa.int64())}))
+        return _insert_answer(number, statement.table)
 
     def _insertselectstream(self, statement: InsertSelectStream, text: str) -> Answer:
         if len(statement.streams) != 1:
             raise UserError("INSERT INTO … SELECT reads one STREAM at a time")
         stream = statement.streams[0]
         number = self._background.begin_insert(statement.table, stream.source, dict(stream.options), text)
-        return Answer(rows=pa.table({"insert": pa.array([number], pa.int64())}))
+        return _insert_answer(number, statement.table)
 
     def _insertonce(self, statement: InsertOnce, text: str) -> Answer:
         writer = self._background.writer(statement.table)
@@ -127,7 +127,9 @@ class StatementRunner:
             rows = rows.rename_columns(names)
         rows = _with_nulls(rows, definition.arrow_schema())
         found = writer.append(to_table(rows, definition))
-        return Answer(rows=pa.table({"inserted": [found.accepted], "late": [found.late]}))
+        late = f", {found.late:,} too late (see {definition.name}__late)" if found.late else ""
+        counts = pa.table({"inserted": [found.accepted], "late": [found.late]})
+        return Answer(rows=counts, summary=f"{found.accepted:,} rows inserted{late}")
 
     def _createview(self, statement: CreateView, text: str) -> None:
         store = self._warehouse.store(statement.name)
@@ -164,12 +166,12 @@ class StatementRunner:
     def _delete(self, statement: Delete, text: str) -> Answer:
         writer = self._background.writer(statement.table)
         count = self._changes.delete(statement, writer, self._clock)
-        return Answer(rows=pa.table({"deleted": [count]}))
+        return Answer(rows=pa.table({"deleted": [count]}), summary=f"{count:,} rows deleted")
 
     def _update(self, statement: Update, text: str) -> Answer:
         writer = self._background.writer(statement.table)
         count = self._changes.update(statement, writer, self._clock)
-        return Answer(rows=pa.table({"updated": [count]}))
+        return Answer(rows=pa.table({"updated": [count]}), summary=f"{count:,} rows updated")
 
     def _resume(self, statement: Resume, text: str) -> Answer:
         query = self._queries.find(statement.id)
@@ -253,7 +255,7 @@ class StatementRunner:
         frame = self._pass(statement, words)
         if words and self._standard.may_change(words[0]):
             self._standard.save()
-        return Answer(frame)
+        return Answer(frame, summary=None if frame.columns else "")
 
     def _pass(self, statement: Passthrough, words: list[str]) -> DataFrame:
         query = statement.query
@@ -279,6 +281,11 @@ class StatementRunner:
     def _refuse_other_table(self, name: str) -> None:
         if self._spark.catalog.tableExists(name):
             raise UserError(f"there is a table or view {name} of Spark's own already")
+
+
+def _insert_answer(number: int, table: str) -> Answer:
+    counts = pa.table({"insert": pa.array([number], pa.int64())})
+    return Answer(rows=counts, summary=f"insert {number} into {table} runs; WAIT FOR {table} waits for it")
 
 
 def _with_nulls(rows: pa.Table, schema: pa.Schema) -> pa.Table:
