@@ -30,6 +30,7 @@ from causeway.streaming_tables.language.windows import find_sample, is_sample_cl
 __all__ = ["read_fragment", "read_query"]
 
 _BINDS_TIGHTER: Final = frozenset({"*", "/", "%", "::", "[", "."})
+_WORDS: Final = frozenset({"SAMPLE", "INTERVAL", "NOW", "VALID", "TRJ", "NEAR", "PREV"})
 _EQUALS: Final = frozenset({"=", "=="})
 
 
@@ -67,7 +68,10 @@ class _Finder:
         if scope is not None:
             self.streaming += [relation.info for relation in scope.relations if relation.info is not None]
         while not cursor.done:
-            self._step()
+            if cursor.tokens[cursor.position].word() in _WORDS:
+                self._step()
+            else:
+                cursor.position += 1
 
     def query(
         self,
@@ -111,7 +115,7 @@ class _Finder:
             )
         elif word == "INTERVAL" and self._interval_before_now():
             self._now_after_interval()
-        elif not word or cursor.peek(1).symbol() != "(":
+        elif cursor.peek(1).symbol() != "(":
             cursor.next()
         elif word == "NOW" and self.streaming and cursor.peek(2).symbol() == ")":
             self._now()
@@ -127,7 +131,7 @@ class _Finder:
             cursor.next()
 
     def _scope(self, position: int) -> Scope:
-        return self.walk.scopes[position - self.start]
+        return self.walk.scope_of(position)
 
     def _add(self, position: int, piece: Piece, start: int, end: int, before: str = "") -> None:
         self.pieces.append((position, piece))
