@@ -71,6 +71,8 @@ def test_columns_named_like_the_words_of_a_window() -> None:
         ),
         ("FROM posreports TABLESAMPLE (5 ROWS) p", "FROM table_0 TABLESAMPLE (5 ROWS) p"),
         ("FROM posreports", "FROM table_0 AS posreports"),
+        ("FROM posreports version WHERE a", "FROM table_0 version WHERE a"),
+        ("FROM posreports for, plain", "FROM table_0 for, plain"),
         ("FROM posreports, plain", "FROM table_0 AS posreports, plain"),
         ("FROM plain JOIN posreports USING (a)", "FROM plain JOIN table_0 AS posreports USING (a)"),
         (

@@ -301,14 +301,17 @@ class RelationWalk:
             follows.symbol() == "(" or follows.word() in {"INCLUDE", "EXCLUDE"}
         ):
             return None
-        if (
-            word in {"FOR", "VERSION", "TIMESTAMP", "SYSTEM_TIME", "SYSTEM_VERSION"}
-            and follows.kind is Kind.WORD
-        ):
+        if self._is_time_travel():
             return None
         if word == "WITH" and follows.symbol() == "(":
             return None
         return cursor.next()
+
+    def _is_time_travel(self) -> bool:
+        """Whether Spark's `[FOR] VERSION AS OF …` or `[FOR] TIMESTAMP AS OF …` comes next."""
+        ahead = 1 if self.cursor.words("FOR") else 0
+        what = self.cursor.peek(ahead).word() in {"VERSION", "TIMESTAMP", "SYSTEM_TIME", "SYSTEM_VERSION"}
+        return what and [self.cursor.peek(ahead + more).word() for more in (1, 2)] == ["AS", "OF"]
 
     def _named_relation(self, level: _Level, position: int, names: list[Token], *, bare: bool) -> None:
         cursor = self.cursor
@@ -319,6 +322,10 @@ class RelationWalk:
         brackets: tuple[int, int] | None = None
         if cursor.peek().symbol() == "[":
             window, brackets = self._window(position, names, info, is_cte)
+        if info is not None and self._is_time_travel():
+            raise cursor.error(
+                f"{info.name} is a streaming table; its past is read with VALID … OVERLAPS (from, to)"
+            )
         sampled = self._skip_tablesample()
         alias = self._alias() if not bare else None
         if window is None and cursor.peek().symbol() == "[":
