@@ -42,8 +42,8 @@ def sql(
         AnswerFormat,
         typer.Option(
             "--format",
-            help="Tables for people; csv with a header for each answer and a blank line between two; json with "
-            "an array of rows for each answer, on a line.",
+            help="Tables for people; csv with a header for each answer and a blank line between two; json "
+            "with an array of rows for each answer, on a line.",
         ),
     ] = AnswerFormat.table,
     master: Master = "local[*]",
@@ -51,9 +51,9 @@ def sql(
 ) -> None:
     """Run SQL over streaming tables: Spark SQL, and what docs/streaming-tables.md adds to it.
 
-    Without -e and --file it is a shell: statements end with `;` and may have many lines, Ctrl-C ends a query,
-    Ctrl-D the shell. A query with SAMPLE prints each answer as soon as its tick is over, and ends when nothing
-    writes to its tables any more.
+    Without -e and --file it is a shell: statements end with `;` and may have many lines, Ctrl-C ends a
+    query, Ctrl-D the shell. A query with SAMPLE prints each answer as soon as its tick is over, and ends when
+    nothing writes to its tables any more.
     """
     from causeway.cli.sql_output import AnswerPrinter
     from causeway.streaming_tables import connect
@@ -83,7 +83,9 @@ def run_script(connection: Connection, script: str, printer: AnswerPrinter) -> N
         except StatementError as failure:
             raise failure.inside(script, statement.offset) from failure
         except UserError as failure:
-            raise UserError(f"{failure}\nin the statement at line {statement.line}: {_short(statement.text)}") from failure
+            raise UserError(
+                f"{failure}\nin the statement at line {statement.line}: {_short(statement.text)}"
+            ) from failure
 
 
 def _read(file: Path) -> str:

@@ -44,7 +44,9 @@ class AnswerPrinter:
             return
         if isinstance(answer, PullQuery):
             if self._format == "table":
-                console.print(f"query {answer.id}: RESUME {answer.id} answers it again, KILL {answer.id} ends it")
+                console.print(
+                    f"query {answer.id}: RESUME {answer.id} answers it again, KILL {answer.id} ends it"
+                )
             answer = answer.resume()
         if answer.summary is not None:
             if self._format == "table" and answer.summary:

@@ -1,9 +1,9 @@
 """Streaming tables: SQL tables whose live, recent and old rows are read at once, on Apache Spark.
 
-    language   our SQL, found and rendered as Spark's
-    storage    a table on disk: arrival log, Delta table, indexes, snapshots
-    sources    what feeds continuous inserts
-    engine     statements on Spark: one-time reads, continuous queries, views, inserts
+language   our SQL, found and rendered as Spark's
+storage    a table on disk: arrival log, Delta table, indexes, snapshots
+sources    what feeds continuous inserts
+engine     statements on Spark: one-time reads, continuous queries, views, inserts
 """
 
 from __future__ import annotations

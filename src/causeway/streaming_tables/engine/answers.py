@@ -35,13 +35,13 @@ class Answer:
     @property
     def df(self) -> DataFrame:
         """The answer as a DataFrame, for any Spark job."""
-        if self._frame is None:
-            from pyspark.sql import SparkSession
+        from pyspark.sql import DataFrame, SparkSession
 
+        if self._frame is None:
             spark = SparkSession.getActiveSession()
             assert spark is not None and self._rows is not None
             self._frame = spark.createDataFrame(self._rows)
-        if callable(self._frame):
+        if not isinstance(self._frame, DataFrame):
             self._frame = self._frame()
         return self._frame
 

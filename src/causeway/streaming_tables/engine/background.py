@@ -125,7 +125,9 @@ class Background:
             if insert is not None:
                 insert.stop()
             if facts.state == "running":
-                save_facts(self.inserts.folder(facts), replace(facts, state="stopped", reason="table dropped"))
+                save_facts(
+                    self.inserts.folder(facts), replace(facts, state="stopped", reason="table dropped")
+                )
         writer = self._writers.pop(table.lower(), None)
         if writer is not None:
             writer.close()
@@ -227,7 +229,9 @@ class Background:
         sample = query.sample
         assert sample is not None
         kind = self._warehouse.require(table).definition.time.kind
-        step = 1 if sample.interval_us is None else sample.interval_us // (1_000_000 if kind == "seconds" else 1)
+        step = (
+            1 if sample.interval_us is None else sample.interval_us // (1_000_000 if kind == "seconds" else 1)
+        )
         return reached is not None and reached + step > min(known)
 
     def _is_free(self, table: str) -> bool:

@@ -74,7 +74,10 @@ def to_table(rows: pa.Table, definition: TableDefinition) -> pa.Table:
     missing = [name for name in schema.names if name.lower() not in found]
     extra = [name for name in rows.schema.names if name.lower() not in {one.lower() for one in schema.names}]
     if missing or extra:
-        parts = [f"{', '.join(missing)} missing" if missing else "", f"{', '.join(extra)} unknown" if extra else ""]
+        parts = [
+            f"{', '.join(missing)} missing" if missing else "",
+            f"{', '.join(extra)} unknown" if extra else "",
+        ]
         raise UserError(
             f"the columns do not match {definition.name} ({', '.join(schema.names)}): "
             f"{'; '.join(part for part in parts if part)}"

@@ -319,9 +319,7 @@ def _first_time(snapshots: Mapping[str, Snapshot]) -> int | None:
     return min(found, default=None)
 
 
-def _distinct_times(
-    snapshot: Snapshot, begin: int, end: int, *, newest_only: bool
-) -> NDArray[np.int64]:
+def _distinct_times(snapshot: Snapshot, begin: int, end: int, *, newest_only: bool) -> NDArray[np.int64]:
     name = snapshot.definition.time.name
     if newest_only:
         rows = snapshot.last_rows(1, [], [name], as_of=end)

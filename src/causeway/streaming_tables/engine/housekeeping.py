@@ -57,7 +57,9 @@ def show_tables(spark: SparkSession, warehouse: Warehouse, pattern: str | None) 
     for table in spark.catalog.listTables():
         if not table.name.startswith("__causeway_"):
             temporary = "temporary view" if table.isTemporary else "view"
-            found.append((table.name, temporary if "VIEW" in table.tableType or table.isTemporary else "table"))
+            found.append(
+                (table.name, temporary if "VIEW" in table.tableType or table.isTemporary else "table")
+            )
     return table_of(["name", "kind"], sorted(row for row in found if _matches(row[0], pattern)))
 
 
@@ -156,7 +158,10 @@ def explain_continuous(query: Query, planned: ContinuousQuery) -> Answer:
     elif sample.interval_us is None:
         found += ["ticks: every time at which rows arrived", f"way: {ways[planned.way]}"]
     else:
-        found += [f"ticks: every {sample.interval_us / 1e6:g} s of the table's time", f"way: {ways[planned.way]}"]
+        found += [
+            f"ticks: every {sample.interval_us / 1e6:g} s of the table's time",
+            f"way: {ways[planned.way]}",
+        ]
     found += [f"state: {sentence}" for sentence in planned.bounded_by()]
     return lines(found)
 

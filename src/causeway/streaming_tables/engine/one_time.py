@@ -1,4 +1,4 @@
-"""One-time reads: the answer of a statement over one snapshot of every streaming table in it (Definition 3)."""
+"""One-time reads: a statement over one snapshot of every streaming table in it (Definition 3)."""
 
 from __future__ import annotations
 
@@ -40,7 +40,9 @@ class Moment:
         """The moment, moved by `offset` microseconds, in Spark SQL."""
         if self.value is None:
             return f"CAST(NULL AS {'BIGINT' if self.kind == 'seconds' else 'TIMESTAMP'})"
-        return time_literal(self.value + (offset // 1_000_000 if self.kind == "seconds" else offset), self.kind)
+        return time_literal(
+            self.value + (offset // 1_000_000 if self.kind == "seconds" else offset), self.kind
+        )
 
 
 def time_literal(moment: int, kind: str) -> str:
@@ -76,7 +78,9 @@ class OneTimeReader:
 
     def contents(self, query: Query) -> dict[str, Snapshot | SideTable]:
         """One snapshot of each table, by its name in lower case."""
-        return {name: self._warehouse.content(name) for name in dict.fromkeys(map(str.lower, query.relations))}
+        return {
+            name: self._warehouse.content(name) for name in dict.fromkeys(map(str.lower, query.relations))
+        }
 
     def read(self, query: Query, clock: str) -> Answer:
         """The answer as of now. Mistakes in the statement are raised here, rows are read when asked for."""

@@ -1,8 +1,8 @@
 """Which rows and columns of streaming tables a statement needs, by Spark's own plan of it.
 
 A statement is planned over empty relations with the tables' columns first. If its plan is nothing but a scan
-of one table, the storage manager answers it. Otherwise the optimized plan tells what each relation is filtered
-by, so that only files and rows that can match are given to Spark, which applies every filter again.
+of one table, the storage manager answers it. Otherwise the optimized plan tells what each relation is
+filtered by, so that only files and rows that can match are given to Spark, which applies every filter again.
 """
 
 from __future__ import annotations

@@ -40,5 +40,3 @@ def spark_message(refused: BaseException) -> str:
     text = _OWN_NAMES.sub(r"\1", text)
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     return lines[0] if lines else "Spark does not accept the statement"
-
-

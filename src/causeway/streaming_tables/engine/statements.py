@@ -36,7 +36,6 @@ from causeway.streaming_tables.language import (
     Select,
     SetClock,
     Show,
-    Statement,
     Update,
     WaitFor,
     parse,
@@ -212,8 +211,10 @@ class StatementRunner:
         store = self._warehouse.require(statement.name)
         is_view = store.definition.kind == "view"
         if is_view != (statement.what == "view"):
-            raise UserError(f"{statement.name} is a {'view' if is_view else 'table'}; use DROP {'VIEW' if is_view else 'TABLE'}")
-        readers = [name for name in self._background.readers_of(statement.name)]
+            raise UserError(
+                f"{statement.name} is a {'view' if is_view else 'table'}; use DROP {'VIEW' if is_view else 'TABLE'}"
+            )
+        readers = self._background.readers_of(statement.name)
         if readers:
             raise UserError(f"{statement.name} is read by the view {readers[0]}; drop that first")
         self._background.writer(statement.name)

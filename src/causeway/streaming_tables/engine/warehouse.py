@@ -1,11 +1,11 @@
 """A warehouse on disk: its tables, views, continuous inserts and standard tables.
 
-    W/causeway-warehouse.json   marks the folder, with a layout number
-    W/tables/<name>/            a streaming table or the content of a view
-    W/views/<name>.json         the statement of a view
-    W/inserts/<number>/         a continuous insert: its statement, state and Spark's checkpoint
-    W/standard/                 Spark's own tables
-    W/scratch/<process>/        temporary files of a process; those of dead processes are removed
+W/causeway-warehouse.json   marks the folder, with a layout number
+W/tables/<name>/            a streaming table or the content of a view
+W/views/<name>.json         the statement of a view
+W/inserts/<number>/         a continuous insert: its statement, state and Spark's checkpoint
+W/standard/                 Spark's own tables
+W/scratch/<process>/        temporary files of a process; those of dead processes are removed
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Warehouse:
         return self.folder / "standard"
 
     def scratch(self) -> Path:
-        """This process's folder for temporary files."""
+        """The folder for this process's temporary files."""
         folder = self.folder / "scratch" / str(os.getpid())
         folder.mkdir(parents=True, exist_ok=True)
         return folder
@@ -138,7 +138,11 @@ class Warehouse:
         if store is not None:
             return store.snapshot()
         beside = base_of(name)
-        return self.require(name).snapshot() if beside is None else side_table(self.require(beside[0]), beside[1])
+        return (
+            self.require(name).snapshot()
+            if beside is None
+            else side_table(self.require(beside[0]), beside[1])
+        )
 
     def save_view(self, view: ViewDefinition) -> None:
         """Keep a view's statement."""

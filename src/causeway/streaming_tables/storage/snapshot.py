@@ -417,7 +417,9 @@ def _bounds(
     """The compiled predicate, and the time range with historical period and predicate taken in."""
     definition = view.definition
     compiled = CompiledPredicate(predicate, definition.file_schema()) if predicate is not None else None
-    oldest = None if keep_expired else definition.oldest_kept(view.progress.newest if as_of is None else as_of)
+    oldest = (
+        None if keep_expired else definition.oldest_kept(view.progress.newest if as_of is None else as_of)
+    )
     lows = [time_from, oldest]
     highs = [time_to, as_of]
     if compiled is not None:
