@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 from tests.streaming_tables.sources.feeding import REPORTS, csv_text, drain, opened
 
+from causeway.runtime.errors import UserError
 from causeway.streaming_tables.sources import TargetColumns
 
 
@@ -211,6 +212,15 @@ def test_a_single_file_ends(folder: Path, state: Path) -> None:
     assert not source.finished(None)
     drained = drain(source)
     assert source.finished(drained.offset)
+
+
+def test_a_file_that_has_been_read_may_be_gone_after_a_restart(folder: Path, state: Path) -> None:
+    _write_csv(folder / "a.csv", 1)
+    drained = drain(opened(folder / "a.csv", state))
+    (folder / "a.csv").unlink()
+    assert opened(folder / "a.csv", state).finished(drained.offset)
+    with pytest.raises(UserError, match="there is no such file"):
+        opened(folder / "a.csv", state / "another")
 
 
 def test_once_is_what_is_there_at_the_start(folder: Path, state: Path) -> None:
