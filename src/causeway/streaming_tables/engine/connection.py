@@ -43,7 +43,8 @@ def connect(
     """Open a warehouse, or make a new one in a folder that is missing or empty.
 
     Without `spark`, a Spark session is started for the connection and stopped with it; `master` and
-    `settings` are for that one. Continuous inserts and views that were at work go on, unless another process has them.
+    `settings` are for that one. Continuous inserts and views that were at work go on, unless another process
+    has them.
     """
     folder = Path(warehouse)
     opened = Warehouse(folder)

@@ -105,7 +105,7 @@ class PushQuery:
         return tick if self._query.kind == "seconds" else time_text(tick, "timestamp") or ""
 
     def end_when(self, condition: Callable[[tuple[str, ...]], bool]) -> None:
-        """End the query also when `condition` holds of its tables and all ticks that are over are answered."""
+        """End the query also when `condition` holds of its tables and no tick is left to answer."""
         ended = self._ended
         self._ended = lambda tables: ended(tables) or condition(tables)
 

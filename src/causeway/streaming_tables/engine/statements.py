@@ -211,9 +211,8 @@ class StatementRunner:
         store = self._warehouse.require(statement.name)
         is_view = store.definition.kind == "view"
         if is_view != (statement.what == "view"):
-            raise UserError(
-                f"{statement.name} is a {'view' if is_view else 'table'}; use DROP {'VIEW' if is_view else 'TABLE'}"
-            )
+            kind = "view" if is_view else "table"
+            raise UserError(f"{statement.name} is a {kind}; use DROP {kind.upper()}")
         readers = self._background.readers_of(statement.name)
         if readers:
             raise UserError(f"{statement.name} is read by the view {readers[0]}; drop that first")
