@@ -35,7 +35,6 @@ from causeway.streaming_tables.storage.definition import COMPARTMENT, SEQ, Index
 from causeway.streaming_tables.storage.errors import refusal
 from causeway.streaming_tables.storage.past import (
     DeltaFolder,
-    PastFile,
     add_action,
     plain_add_action,
     remove_action,
@@ -78,7 +77,7 @@ class Maintenance:
         self._store = writer.store
         self._lock = threading.RLock()
         self._delta = DeltaFolder(writer.store.folder / "past", [COMPARTMENT])
-        self._old: list[tuple[float, PastFile]] = []
+        self._old: list[tuple[float, DataFile]] = []
 
     def flush(self, run: Run | None) -> None:
         """Move all complete segments of the log to the past."""
@@ -147,7 +146,7 @@ class Maintenance:
     def _commit(
         self,
         add: Sequence[DataFile],
-        remove: Sequence[PastFile],
+        remove: Sequence[DataFile],
         log_mark: int | None = None,
         sources: dict[str, int] | None = None,
         *,

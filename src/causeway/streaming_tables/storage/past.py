@@ -21,7 +21,7 @@ from causeway.streaming_tables.storage.data_files import DataFile
 from causeway.streaming_tables.storage.definition import COMPARTMENT, SEQ, TableDefinition, TimeDefinition
 from causeway.streaming_tables.storage.errors import DamagedTableError, refusal
 
-__all__ = ["LOG_MARK", "DeltaFolder", "PastFile", "PastVersion", "create_delta", "past_version"]
+__all__ = ["LOG_MARK", "DeltaFolder", "PastVersion", "create_delta", "past_version"]
 
 LOG_MARK: Final = "causeway-log"
 """Application transaction: all frames of the log before this number are in the Delta table."""
@@ -36,28 +36,13 @@ _SETTINGS: Final = {
 
 
 @dataclass(frozen=True)
-class PastFile:
-    """A committed data file. Its facts are the interval index: they say which times it can hold."""
-
-    path: str
-    """Relative to the Delta table's folder."""
-    compartment: int
-    size: int
-    rows: int
-    t_min: int
-    t_max: int
-    seq_min: int
-    seq_max: int
-
-
-@dataclass(frozen=True)
 class PastVersion:
     """The data files of one version of the Delta table, by time."""
 
     version: int
     log_mark: int
     """Frames before this one are in the data files."""
-    files: tuple[PastFile, ...]
+    files: tuple[DataFile, ...]
 
 
 def create_delta(folder: Path, schema: pa.Schema, partition_by: Sequence[str] = ()) -> None:
@@ -79,10 +64,7 @@ class DeltaFolder:
         """Opens the newest version; DamagedTableError if it can't be read."""
         self.folder = folder
         self._partition_by = list(partition_by)
-        try:
-            self._table = DeltaTable(folder)
-        except Exception as failure:
-            raise self._damage(failure) from failure
+        self._table = self._opened()
         self._synced: set[str] = set()
 
     @property
@@ -95,12 +77,26 @@ class DeltaFolder:
         """Frames before this one are in the table."""
         return self._table.transaction_version(LOG_MARK) or 0
 
-    def update(self) -> None:
-        """Follow to the newest version."""
+    def update(self, at_least: int = 0) -> None:
+        """Follow to the newest version, which is known to be `at_least` that one.
+
+        Entries of the Delta log between the version read last and a newer checkpoint may have been cleaned
+        up; then the table is opened anew.
+        """
         try:
             self._table.update_incremental()
+            if self.version >= at_least:
+                return
+        except Exception:  # opening tells whether it is damage
+            pass
+        self._table = self._opened()
+
+    def _opened(self) -> DeltaTable:
+        try:
+            return DeltaTable(self.folder)
         except Exception as failure:
-            raise self._damage(failure) from failure
+            what = f"can't be read: {failure}"
+            raise DamagedTableError(self.folder / "_delta_log", what) from failure
 
     def actions(self) -> pa.Table:
         """The files of this version with their statistics."""
@@ -149,9 +145,6 @@ class DeltaFolder:
         self._synced = names - {"_last_checkpoint"}
         return any("checkpoint.parquet" in name for name in fresh)
 
-    def _damage(self, failure: Exception) -> DamagedTableError:
-        return DamagedTableError(self.folder / "_delta_log", f"can't be read: {failure}")
-
 
 def _sync_file(path: Path) -> None:
     try:
@@ -178,7 +171,7 @@ def past_version(delta: DeltaFolder, definition: TableDefinition) -> PastVersion
     if not actions.num_rows:
         return PastVersion(delta.version, delta.log_mark, ())
     files = [
-        PastFile(*facts)
+        DataFile(*facts)
         for facts in zip(
             column("path"),
             column(f"partition.{COMPARTMENT}"),
@@ -220,7 +213,7 @@ def plain_add_action(path: str, size: int, rows: int) -> AddAction:
     return AddAction(path, size, {}, int(time.time() * 1000), True, json.dumps({"numRecords": rows}))
 
 
-def remove_action(file: PastFile, *, data_change: bool = True) -> RemoveAction:
+def remove_action(file: DataFile, *, data_change: bool = True) -> RemoveAction:
     """The Delta action that takes a data file out."""
     now = int(time.time() * 1000)
     return RemoveAction(file.path, data_change, now, file.size, {COMPARTMENT: str(file.compartment)})
