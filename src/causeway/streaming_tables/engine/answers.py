@@ -41,9 +41,9 @@ class Answer:
             spark = SparkSession.getActiveSession()
             assert spark is not None and self._rows is not None
             self._frame = spark.createDataFrame(self._rows)
-        if not isinstance(self._frame, DataFrame):
-            self._frame = self._frame()
-        return self._frame
+        frame = self._frame if isinstance(self._frame, DataFrame) else self._frame()
+        self._frame = frame
+        return frame
 
     def to_arrow(self) -> pa.Table:
         """All rows as an Arrow table."""
@@ -53,7 +53,8 @@ class Answer:
 
     def to_pandas(self) -> pd.DataFrame:
         """All rows as a pandas DataFrame."""
-        return self.to_arrow().to_pandas()
+        frame: pd.DataFrame = self.to_arrow().to_pandas()
+        return frame
 
     def show(self, limit: int = 20) -> None:
         """Print the first rows as a table."""

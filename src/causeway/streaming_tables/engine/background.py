@@ -39,6 +39,7 @@ __all__ = ["Background"]
 
 _COMMAND: Final = "causeway streaming tables"
 _POLL: Final = 0.02
+_UPKEEP_SECONDS: Final = 5.0
 
 
 class Background:
@@ -54,6 +55,8 @@ class Background:
         self._views: dict[str, ViewWorker] = {}
         self._lock = threading.RLock()
         self._closing = threading.Event()
+        self._upkeep = threading.Thread(target=self._drop_expired, name="expired compartments", daemon=True)
+        self._upkeep.start()
 
     def writer(self, table: str) -> TableWriter:
         """The writer of a table; a UserError names the process that has its lease if another one has."""
@@ -180,6 +183,7 @@ class Background:
     def close(self) -> None:
         """Stop everything in an order that leaves nothing half done."""
         self._closing.set()
+        self._upkeep.join()
         for insert in list(self._running.values()):
             insert.stop()
         for worker in list(self._views.values()):
@@ -189,6 +193,26 @@ class Background:
         self._running.clear()
         self._views.clear()
         self._writers.clear()
+
+    def _drop_expired(self) -> None:
+        """Drop compartments that have expired, again and again, but none that a view still needs."""
+        while not self._closing.wait(_UPKEEP_SECONDS):
+            with self._lock:
+                writers = list(self._writers.values())
+            for writer in writers:
+                definition = writer.store.definition
+                if definition.range is None:
+                    continue
+                ticks = [
+                    worker.last_tick
+                    for worker in list(self._views.values())
+                    if definition.name.lower() in worker.query.tables
+                ]
+                known = [tick for tick in ticks if tick is not None]
+                # An error here is one of the disk, which the next write to the table tells the user.
+                if len(known) == len(ticks):
+                    with suppress(UserError, OSError):
+                        writer.drop_expired(min(known) - definition.range if known else None)
 
     def _wait_for_time(self, table: str, until: int) -> None:
         store = self._warehouse.require(table)

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from causeway.runtime.errors import UserError
 from causeway.streaming_tables.engine.chains import PLANNING_NOW, ChainState, chain_of
-from causeway.streaming_tables.engine.one_time import Moment, moment_of
+from causeway.streaming_tables.engine.one_time import Moment, moment_of, named_trajectories
 from causeway.streaming_tables.engine.plan_tree import analyzed_plan
 from causeway.streaming_tables.engine.relations import Relations
 from causeway.streaming_tables.engine.spark_errors import in_users_text
@@ -169,7 +169,7 @@ class ContinuousQuery:
 
         rendered = self._query.rendered(window, Moment(PLANNING_NOW, self.kind).literal, table_name=table)
         with in_users_text(rendered):
-            return self._relations.spark.sql(rendered.text), rendered
+            return named_trajectories(self._query, self._relations.spark.sql(rendered.text)), rendered
 
     def _has_links(self, piece: WindowPiece) -> bool:
         aliases = {alias.lower() for link in self._query.prev_links for alias in link}

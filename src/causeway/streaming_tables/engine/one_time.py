@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import pyarrow as pa
 
@@ -20,13 +20,17 @@ from causeway.streaming_tables.engine.relations import Relations, predicate_of
 from causeway.streaming_tables.engine.side_tables import SideTable
 from causeway.streaming_tables.engine.spark_errors import in_users_text
 from causeway.streaming_tables.engine.warehouse import Warehouse
-from causeway.streaming_tables.language import Query, Rendered, WindowPiece
+from causeway.streaming_tables.language import Query, Rendered, TrjPiece, WindowPiece
 from causeway.streaming_tables.storage import Snapshot
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-__all__ = ["Moment", "OneTimePlan", "OneTimeReader", "moment_of", "time_literal"]
+__all__ = ["Moment", "OneTimePlan", "OneTimeReader", "moment_of", "named_trajectories", "time_literal"]
+
+
+_TRAJECTORY: Final = "transform(array_sort(collect_list(struct("
+"""Begins the name that Spark gives to the expression of TRJ(*)."""
 
 
 @dataclass(frozen=True)
@@ -143,7 +147,14 @@ class OneTimePlan:
             for table, content in self.contents.items()
         }
         with in_users_text(rendered), self.relations.named(frames):
-            return self.relations.spark.sql(rendered.text)
+            return named_trajectories(self.query, self.relations.spark.sql(rendered.text))
+
+
+def named_trajectories(query: Query, frame: DataFrame) -> DataFrame:
+    """Columns of TRJ(*) without an alias under that name, instead of the whole expression's."""
+    if not any(isinstance(piece, TrjPiece) for piece in query.pieces):
+        return frame
+    return frame.toDF(*("TRJ(*)" if name.startswith(_TRAJECTORY) else name for name in frame.columns))
 
 
 def _schema(content: Snapshot | SideTable) -> pa.Schema:

@@ -81,6 +81,11 @@ class DeltaFolder:
         """Frames before this one are in the table."""
         return self._table.transaction_version(LOG_MARK) or 0
 
+    @property
+    def changes(self) -> int:
+        """Deletions and replacements so far."""
+        return self._table.transaction_version(CHANGES) or 0
+
     def update(self, at_least: int = 0) -> None:
         """Follow to the newest version, which is known to be `at_least` that one.
 
