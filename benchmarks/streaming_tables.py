@@ -294,9 +294,7 @@ def measure_open(spark: SparkSession, folder: Path) -> None:
         connection.append("posreports", reports(10**9, 1))
         opened = time.perf_counter() - began
         rows = connection.warehouse.require("posreports").snapshot().rows_total
-    print(
-        f"\nOpening after kill -9, to the first row appended ({rows:,} rows): {opened:.2f} s beyond Spark's start"
-    )
+    print(f"\nOpening after kill -9 and appending a row, {rows:,} rows: {opened:.2f} s beyond Spark's start")
 
 
 def measure_curve(spark: SparkSession, folder: Path, sizes: list[int]) -> None:
