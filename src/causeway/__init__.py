@@ -6,7 +6,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from causeway.streaming_tables.engine.connection import Connection
+    from causeway.streaming_tables import Connection
 
 try:
     __version__ = version("causeway")
@@ -19,6 +19,6 @@ __all__ = ["__version__", "connect"]
 def connect(*arguments: Any, **named: Any) -> Connection:
     """Open a warehouse of streaming tables; see `causeway.streaming_tables.connect`."""
     # Spark is imported only by those who use it.
-    from causeway.streaming_tables.engine.connection import connect as connect_to
+    from causeway.streaming_tables import connect as connect_to
 
     return connect_to(*arguments, **named)

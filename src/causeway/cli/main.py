@@ -1,4 +1,4 @@
-"""The command line: `causeway BENCHMARK COMMAND`. Each benchmark has its commands in a module of its own."""
+"""The command line: `causeway sql`, and `causeway BENCHMARK COMMAND`, each in a module of its own."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from causeway import __version__
 from causeway.cli.linear_road import linear_road
 from causeway.cli.nexmark import nexmark
 from causeway.cli.options import output, set_debugging, wants_debugging
+from causeway.cli.sql import sql
 from causeway.runtime.errors import CausewayError
 from causeway.runtime.progress import console, show_progress
 from causeway.spark.errors import explain
@@ -48,6 +49,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+app.command("sql")(sql)
 app.add_typer(
     linear_road, name="linear-road", short_help="Linear Road (VLDB 2004): tolls that depend on the traffic."
 )

@@ -391,6 +391,8 @@ SET spark.a.b = it's no string
 %%
 SET causeway.other = 1
 %%
+SET spark.a.b = SELECT * FROM plain [ROWS 3] SAMPLE REALTIME
+%%
 SET TIME ZONE 'UTC'
 %%
 SET TIME ZONE INTERVAL '08:30' HOUR TO MINUTE

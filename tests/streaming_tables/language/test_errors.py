@@ -69,6 +69,8 @@ WRONG = [
     ("SELECT * FROM posreports [^INTERVAL '-1' SECOND]", "a window cannot have a negative length"),
     ("SELECT * FROM posreports [^INTERVAL '1.5' SECOND]", "the time of POSREPORTS is in whole seconds"),
     ("SELECT * FROM posreports TABLESAMPLE (5 ROWS) ^[ROWS 3]", "a window stands before TABLESAMPLE"),
+    ("SELECT * FROM posreports ^VERSION AS OF 3", "its past is read with VALID"),
+    ("SELECT * FROM posreports ^FOR TIMESTAMP AS OF '2020-01-01' p", "its past is read with VALID"),
     ("SELECT * FROM plain ^SAMPLE REALTIME", "SAMPLE needs a streaming table"),
     ("SELECT * FROM posreports SAMPLE REALTIME ^ORDER BY 1", "SAMPLE is the last clause"),
     ("SELECT * FROM posreports SAMPLE INTERVAL '1' ^YEAR", "a year has no fixed length"),

@@ -71,6 +71,8 @@ def test_columns_named_like_the_words_of_a_window() -> None:
         ),
         ("FROM posreports TABLESAMPLE (5 ROWS) p", "FROM table_0 TABLESAMPLE (5 ROWS) p"),
         ("FROM posreports", "FROM table_0 AS posreports"),
+        ("FROM posreports version WHERE a", "FROM table_0 version WHERE a"),
+        ("FROM posreports for, plain", "FROM table_0 for, plain"),
         ("FROM posreports, plain", "FROM table_0 AS posreports, plain"),
         ("FROM plain JOIN posreports USING (a)", "FROM plain JOIN table_0 AS posreports USING (a)"),
         (
@@ -106,6 +108,28 @@ def test_relations(sql: str, spark: str | None) -> None:
         "posreports[ROWS 1]", "window_0 AS posreports"
     )
     assert rendered(query_of(statement)) == f"SELECT * {expected}"
+
+
+@pytest.mark.parametrize(
+    ("sql", "spark"),
+    [
+        ("FROM posreports[ROWS 2]a,posreports[ROWS 2]b", "FROM window_0 a,window_1 b"),
+        ("FROM`posreports`[ROWS 2]WHERE x", "FROM window_0 AS `posreports` WHERE x"),
+        ("FROM posreports p[ROWS 2]WHERE x", "FROM window_0 p WHERE x"),
+        (
+            "FROM posreports WHERE(x)AND NEAR(a,b)OR y",
+            "FROM table_0 AS posreports WHERE(x)AND (abs((a) - (b)) <= 1)OR y",
+        ),
+        ("FROM`posreports`SAMPLE REALTIME", "FROM table_0 AS `posreports`"),
+    ],
+)
+def test_what_stands_close_together_does_not_run_together(sql: str, spark: str) -> None:
+    assert rendered(query_of(f"SELECT *{sql}")).rstrip() == f"SELECT *{spark}"
+
+
+def test_a_time_below_zero_makes_no_comment() -> None:
+    query = query_of("SELECT 5 -NOW() FROM posreports")
+    assert query.render(lambda piece: "w", lambda offset: "-3L") == "SELECT 5 - -3L FROM posreports"
 
 
 def test_windows_at_any_depth() -> None:

@@ -151,7 +151,7 @@ def test_continuous_inserts() -> None:
         ("y", {}, None),
     ]
     assert rendered(found.query).startswith(
-        "SELECT s.car, s.time FROM stream_0 s JOIN plain p ON s.a[0] = p.a, stream_1 WHERE"
+        "SELECT s.car, s.time FROM stream_0 s JOIN plain p ON s.a[0] = p.a, stream_1 WHERE (abs("
     )
 
 
@@ -182,6 +182,12 @@ def test_an_insert_that_reads_a_window() -> None:
     found = read("INSERT INTO posreports SELECT * FROM posreports [ROWS 3] WHERE t < NOW()")
     assert isinstance(found, InsertOnce)
     assert rendered(found.query) == "SELECT * FROM window_0 AS posreports WHERE t < now[0]"
+
+
+def test_now_in_an_insert_is_the_time_of_its_table() -> None:
+    found = read("INSERT INTO posreports (vid, t) VALUES (1, NOW() + INTERVAL 1 MINUTE)")
+    assert isinstance(found, InsertOnce)
+    assert rendered(found.query) == "VALUES (1, now[60])"
 
 
 def test_deletes() -> None:

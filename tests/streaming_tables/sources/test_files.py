@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import os
+import time
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 from tests.streaming_tables.sources.feeding import REPORTS, csv_text, drain, opened
 
+from causeway.runtime.errors import UserError
 from causeway.streaming_tables.sources import TargetColumns
 
 
@@ -86,6 +88,19 @@ def test_a_file_added_to_a_folder_that_was_looked_at_long_after_its_last_change_
     assert source.available()["file"] == 2
 
 
+def test_a_file_added_within_the_same_tick_of_the_clock_is_found(folder: Path, state: Path) -> None:
+    """File systems note changes in ticks: a folder that was changed just now may change again unseen."""
+    tick = time.time_ns() + 3_600_000_000_000
+    _write_csv(folder / "a.csv", 1)
+    os.utime(folder, ns=(tick, tick))
+    source = opened(folder, state)
+    for _ in range(2):
+        assert source.available()["file"] == 1
+    _write_csv(folder / "b.csv", 2)
+    os.utime(folder, ns=(tick, tick))
+    assert source.available()["file"] == 2
+
+
 def test_hidden_unfinished_and_other_files_are_passed_over(folder: Path, state: Path) -> None:
     for name in (".a.csv", "_b.csv", "c.csv.tmp", "d.csv.part", "e.csv~", "README.md", "_SUCCESS"):
         _write_csv(folder / name, 9)
@@ -111,12 +126,12 @@ def test_an_unfinished_line_of_the_list_of_files_is_written_again(folder: Path, 
     drain(opened(folder, state))
     _write_csv(folder / "b.csv", 2)
     with (state / "files.jsonl").open("a") as listed:
-        listed.write('{"path": "/half/a/li')
+        listed.write('{"path": "/half/a/line' + "x" * 5000)
     assert drain(opened(folder, state)).rows == [_row(1), _row(2)]
     assert drain(opened(folder, state)).rows == [_row(1), _row(2)]
 
 
-def test_two_processes_that_look_for_files_agree(folder: Path, state: Path) -> None:
+def test_two_readers_that_look_for_files_agree(folder: Path, state: Path) -> None:
     one, other = opened(folder, state), opened(folder, state)
     for number in range(6):
         _write_csv(folder / f"{number}.csv", number)
@@ -175,8 +190,8 @@ def test_packed_text_is_read(folder: Path, state: Path) -> None:
 def test_large_packed_text_is_several_batches(folder: Path, state: Path) -> None:
     random = np.random.default_rng(1)
     rows = [
-        (int(vid), int(spd), 0, time)
-        for time, (vid, spd) in enumerate(random.integers(0, 2**30, (400_000, 2)))
+        (int(vid), int(spd), 0, second)
+        for second, (vid, spd) in enumerate(random.integers(0, 2**30, (400_000, 2)))
     ]
     text = csv_text(rows[:100]) + "x\n" + csv_text(rows[100:], header=None)
     (folder / "a.csv.gz").write_bytes(gzip.compress(text.encode(), 1))
@@ -197,6 +212,15 @@ def test_a_single_file_ends(folder: Path, state: Path) -> None:
     assert not source.finished(None)
     drained = drain(source)
     assert source.finished(drained.offset)
+
+
+def test_a_file_that_has_been_read_may_be_gone_after_a_restart(folder: Path, state: Path) -> None:
+    _write_csv(folder / "a.csv", 1)
+    drained = drain(opened(folder / "a.csv", state))
+    (folder / "a.csv").unlink()
+    assert opened(folder / "a.csv", state).finished(drained.offset)
+    with pytest.raises(UserError, match="there is no such file"):
+        opened(folder / "a.csv", state / "another")
 
 
 def test_once_is_what_is_there_at_the_start(folder: Path, state: Path) -> None:

@@ -1,7 +1,7 @@
 """The disk as a killed writer leaves it, at every step of every change: nothing is lost, nothing doubled.
 
-`kill -9` leaves the files as they are at that moment. So a copy of the table's folder, made at a step, is what
-the next process would find.
+`kill -9` leaves the files as they are at that moment. So a copy of the table's folder, made at a step, is
+what the next process would find.
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ def test_a_kill_at_every_step(
             _no_leftovers(folder, writer.store)
             recovered = _content(writer.store)
             # What was not acknowledged may turn out to be there, but what was seen stays.
-            assert recovered == found or recovered == after
+            assert recovered in (found, after)
             assert _content(reader) == recovered
             repeated = writer.append(numbered_rows(3000, 40), source="s", batch=5).repeated
             assert repeated == (change == "append" and recovered == after)

@@ -34,16 +34,18 @@ def test_deltalake_and_duckdb_read_the_same_rows(tmp_path: Path) -> None:
     read = delta.to_pyarrow_table(filters=[("T", ">=", 99)]).sort_by(SEQ)
     assert read.select(own.column_names).to_pylist() == own.to_pylist()
     assert numbers_in(read.select(own.column_names)) == [*range(990, 1500), *range(1600, 2000)]
-    # DuckDB's own Delta reader is an extension that must be downloaded; its Parquet reader gets the file list.
+    # DuckDB's own Delta reader is an extension to be downloaded; its Parquet reader gets the file list.
     files = delta.file_uris()
     duck = duckdb.connect()
     rows = duck.execute(
-        "SELECT VID, K, NAME, T, __seq FROM read_parquet($files, hive_partitioning = true) WHERE T >= 99 ORDER BY __seq",
+        "SELECT VID, K, NAME, T, __seq FROM read_parquet($files, hive_partitioning = true)"
+        " WHERE T >= 99 ORDER BY __seq",
         {"files": files},
     ).to_arrow_table()
     assert rows.to_pylist() == own.to_pylist()
     compartments = duck.execute(
-        f"SELECT count(*) FROM read_parquet($files, hive_partitioning = true) WHERE T // 20 * 20 <> {COMPARTMENT}",
+        "SELECT count(*) FROM read_parquet($files, hive_partitioning = true)"
+        f" WHERE T // 20 * 20 <> {COMPARTMENT}",
         {"files": files},
     ).fetchall()
     assert compartments == [(0,)]

@@ -47,6 +47,7 @@ def _follow(
             reads.append(total)
             if last:
                 return
+            stop.wait(0.005)  # lets the writer get on
     except BaseException as failure:
         failures.append(failure)
 

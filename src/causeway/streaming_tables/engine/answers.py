@@ -23,8 +23,11 @@ class Answer:
         *,
         scan: Callable[[], pa.Table] | None = None,
         rows: pa.Table | None = None,
+        summary: str | None = None,
     ) -> None:
         """`scan` answers without Spark; `rows` are an answer that is there already."""
+        self.summary = summary
+        """What a statement did that is no query, in a sentence; None for a query."""
         self._frame = frame
         self._scan = scan
         self._rows = rows
@@ -32,15 +35,15 @@ class Answer:
     @property
     def df(self) -> DataFrame:
         """The answer as a DataFrame, for any Spark job."""
-        if self._frame is None:
-            from pyspark.sql import SparkSession
+        from pyspark.sql import DataFrame, SparkSession
 
+        if self._frame is None:
             spark = SparkSession.getActiveSession()
             assert spark is not None and self._rows is not None
             self._frame = spark.createDataFrame(self._rows)
-        if callable(self._frame):
-            self._frame = self._frame()
-        return self._frame
+        frame = self._frame if isinstance(self._frame, DataFrame) else self._frame()
+        self._frame = frame
+        return frame
 
     def to_arrow(self) -> pa.Table:
         """All rows as an Arrow table."""
@@ -50,7 +53,8 @@ class Answer:
 
     def to_pandas(self) -> pd.DataFrame:
         """All rows as a pandas DataFrame."""
-        return self.to_arrow().to_pandas()
+        frame: pd.DataFrame = self.to_arrow().to_pandas()
+        return frame
 
     def show(self, limit: int = 20) -> None:
         """Print the first rows as a table."""

@@ -39,6 +39,7 @@ __all__ = ["Background"]
 
 _COMMAND: Final = "causeway streaming tables"
 _POLL: Final = 0.02
+_UPKEEP_SECONDS: Final = 5.0
 
 
 class Background:
@@ -54,6 +55,8 @@ class Background:
         self._views: dict[str, ViewWorker] = {}
         self._lock = threading.RLock()
         self._closing = threading.Event()
+        self._upkeep = threading.Thread(target=self._drop_expired, name="expired compartments", daemon=True)
+        self._upkeep.start()
 
     def writer(self, table: str) -> TableWriter:
         """The writer of a table; a UserError names the process that has its lease if another one has."""
@@ -125,7 +128,9 @@ class Background:
             if insert is not None:
                 insert.stop()
             if facts.state == "running":
-                save_facts(self.inserts.folder(facts), replace(facts, state="stopped", reason="table dropped"))
+                save_facts(
+                    self.inserts.folder(facts), replace(facts, state="stopped", reason="table dropped")
+                )
         writer = self._writers.pop(table.lower(), None)
         if writer is not None:
             writer.close()
@@ -133,6 +138,20 @@ class Background:
     def ended(self, tables: tuple[str, ...]) -> bool:
         """Whether nothing more will come to any of these tables, and all that came is in them."""
         return self._closing.is_set() or all(self._table_ended(table) for table in tables)
+
+    def is_quiet(self, tables: tuple[str, ...]) -> bool:
+        """Whether no continuous insert and no other process writes to these tables now."""
+        for table in tables:
+            view = self._warehouse.view(table)
+            if view is not None:
+                if not self.is_quiet(self.view_query(view).relations) or not self._is_up_to_date(view):
+                    return False
+                continue
+            if any(facts.state == "running" for facts in self.inserts.of_table(table)):
+                return False
+            if table.lower() not in self._writers and self._warehouse.require(table).writer_description():
+                return False
+        return True
 
     def wait_for(self, table: str, until: int | None = None) -> None:
         """Wait for what the sources of a table hold now, or for the table's time."""
@@ -164,6 +183,7 @@ class Background:
     def close(self) -> None:
         """Stop everything in an order that leaves nothing half done."""
         self._closing.set()
+        self._upkeep.join()
         for insert in list(self._running.values()):
             insert.stop()
         for worker in list(self._views.values()):
@@ -173,6 +193,26 @@ class Background:
         self._running.clear()
         self._views.clear()
         self._writers.clear()
+
+    def _drop_expired(self) -> None:
+        """Drop compartments that have expired, again and again, but none that a view still needs."""
+        while not self._closing.wait(_UPKEEP_SECONDS):
+            with self._lock:
+                writers = list(self._writers.values())
+            for writer in writers:
+                definition = writer.store.definition
+                if definition.range is None:
+                    continue
+                ticks = [
+                    worker.last_tick
+                    for worker in list(self._views.values())
+                    if definition.name.lower() in worker.query.tables
+                ]
+                known = [tick for tick in ticks if tick is not None]
+                # An error here is one of the disk, which the next write to the table tells the user.
+                if len(known) == len(ticks):
+                    with suppress(UserError, OSError):
+                        writer.drop_expired(min(known) - definition.range if known else None)
 
     def _wait_for_time(self, table: str, until: int) -> None:
         store = self._warehouse.require(table)
@@ -199,8 +239,12 @@ class Background:
             inserts = self.inserts.of_table(table)
             return bool(inserts) and all(facts.state != "running" for facts in inserts)
         query = self.view_query(view)
-        if not all(self._table_ended(name) for name in query.relations):
-            return False
+        return all(self._table_ended(name) for name in query.relations) and self._is_up_to_date(view)
+
+    def _is_up_to_date(self, view: ViewDefinition) -> bool:
+        """Whether a view has all ticks that are over."""
+        query = self.view_query(view)
+        table = view.name
         closed = [self._warehouse.require(name).snapshot().closed for name in query.relations]
         reached = self._warehouse.require(table).snapshot().closed
         known = [moment for moment in closed if moment is not None]
@@ -209,7 +253,9 @@ class Background:
         sample = query.sample
         assert sample is not None
         kind = self._warehouse.require(table).definition.time.kind
-        step = 1 if sample.interval_us is None else sample.interval_us // (1_000_000 if kind == "seconds" else 1)
+        step = (
+            1 if sample.interval_us is None else sample.interval_us // (1_000_000 if kind == "seconds" else 1)
+        )
         return reached is not None and reached + step > min(known)
 
     def _is_free(self, table: str) -> bool:

@@ -163,7 +163,7 @@ class ChainState:
         for alias, positions in zip(self._chain.aliases, members, strict=True):
             relation = rows.take(pa.array(positions)).drop_columns([SEQ])
             before = older[positions]
-            links = pa.array(seq[np.maximum(before, 0)], mask=before < 0)
+            links = pa.array(np.where(before < 0, -1, seq[np.maximum(before, 0)]))
             relation = relation.append_column("__row", pa.array(seq[positions]))
             relation = relation.append_column("__previous", links)
             names[alias] = self._relations.unused_name(alias)
@@ -177,7 +177,8 @@ class ChainState:
             if position and name not in ("__row", "__previous")
         ]
         columns = [
-            found.column(position).cast(field.type) for position, field in zip(kept, self._schema, strict=True)
+            found.column(position).cast(field.type)
+            for position, field in zip(kept, self._schema, strict=True)
         ]
         answers = pa.Table.from_arrays(columns, schema=self._schema)
         self._answers = pa.concat_tables([self._answers, answers])

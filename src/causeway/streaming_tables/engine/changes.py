@@ -147,7 +147,7 @@ class Changes:
         snapshot: Snapshot,
         clock: str,
     ) -> pa.Table:
-        """Columns and the user's expressions, for all rows that meet the user's condition, if there is one."""
+        """Columns and expressions of the user's, for all rows that meet the user's condition, if any."""
         queries = [column.expression for column in columns if isinstance(column, _Value)] + [*where]
         name = self._relations.unused_name(table)
         frames: dict[str, DataFrame] = {name: self._relations.snapshot(snapshot, with_seq=True)}

@@ -99,9 +99,7 @@ class Conditions:
             return self._between(expression, negated)
         if kind in ("IsNull", "IsNotNull"):
             missing = (kind == "IsNull") != negated
-            return (
-                (Condition(self._column(children[0])[0], "is null" if missing else "is not null"),),
-            )
+            return ((Condition(self._column(children[0])[0], "is null" if missing else "is not null"),),)
         if kind in ("In", "InSet"):
             return self._in(expression, negated)
         if kind in _OPERATORS:

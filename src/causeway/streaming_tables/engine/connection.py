@@ -43,8 +43,9 @@ def connect(
 ) -> Connection:
     """Open a warehouse, or make a new one in a folder that is missing or empty.
 
-    Without `spark`, a Spark session is started for the connection and stopped with it; `master` and `settings`
-    are for that one. Continuous inserts and views that were at work go on, unless another process has them.
+    Without `spark`, a Spark session is started for the connection and stopped with it; `master` and
+    `settings` are for that one. Continuous inserts and views that were at work go on, unless another process
+    has them.
     """
     folder = Path(warehouse)
     opened = Warehouse(folder)
@@ -120,13 +121,13 @@ class Connection:
         return self._relations.content(self.warehouse.content(name))
 
     def wait_for(self, table: str, until: int | None = None) -> None:
-        """Wait until all that the table's sources hold now is in it, or until its time has reached `until`."""
+        """Wait until all that the table's sources hold now is in it, or its time has reached `until`."""
         self._require_open()
         self._background.wait_for(table, until)
 
-    def nothing_comes(self, tables: tuple[str, ...]) -> bool:
-        """Whether no process writes to these tables now."""
-        return all(self.warehouse.require(name).writer_description() is None for name in tables)
+    def is_quiet(self, tables: tuple[str, ...]) -> bool:
+        """Whether no continuous insert and no other process writes to these tables now."""
+        return self._background.is_quiet(tables)
 
     def close(self) -> None:
         """End everything that runs for this connection. Inserts and views go on when it is opened again."""
@@ -155,5 +156,3 @@ class Connection:
     def _require_open(self) -> None:
         if self._closed.is_set():
             raise UserError("the connection is closed")
-
-

@@ -13,6 +13,7 @@ came in batches. There are three ways, from the most general to the fastest:
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -21,7 +22,7 @@ from numpy.typing import NDArray
 
 from causeway.runtime.errors import UserError
 from causeway.streaming_tables.engine.chains import PLANNING_NOW, ChainState, chain_of
-from causeway.streaming_tables.engine.one_time import Moment, moment_of
+from causeway.streaming_tables.engine.one_time import Moment, moment_of, named_trajectories
 from causeway.streaming_tables.engine.plan_tree import analyzed_plan
 from causeway.streaming_tables.engine.relations import Relations
 from causeway.streaming_tables.engine.spark_errors import in_users_text
@@ -33,7 +34,7 @@ from causeway.streaming_tables.storage import Snapshot
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-__all__ = ["ContinuousQuery", "TickAnswer"]
+__all__ = ["ContinuousQuery", "TickAnswer", "time_text"]
 
 TickAnswer = tuple[int, pa.Table]
 """A tick, in the tables' own unit of time, and the rows of its answer."""
@@ -168,7 +169,7 @@ class ContinuousQuery:
 
         rendered = self._query.rendered(window, Moment(PLANNING_NOW, self.kind).literal, table_name=table)
         with in_users_text(rendered):
-            return self._relations.spark.sql(rendered.text), rendered
+            return named_trajectories(self._query, self._relations.spark.sql(rendered.text)), rendered
 
     def _has_links(self, piece: WindowPiece) -> bool:
         aliases = {alias.lower() for link in self._query.prev_links for alias in link}
@@ -289,6 +290,15 @@ class ContinuousQuery:
         return self._states[key]
 
 
+def time_text(moment: int | None, kind: str) -> str | None:
+    """A time of a table for people."""
+    if moment is None:
+        return None
+    if kind == "seconds":
+        return str(moment)
+    return datetime.fromtimestamp(moment / 1e6, UTC).isoformat(sep=" ", timespec="microseconds")
+
+
 def _kind(snapshots: Mapping[str, Snapshot]) -> str:
     kinds = {snapshot.definition.time.kind for snapshot in snapshots.values()}
     if len(kinds) != 1:
@@ -309,9 +319,7 @@ def _first_time(snapshots: Mapping[str, Snapshot]) -> int | None:
     return min(found, default=None)
 
 
-def _distinct_times(
-    snapshot: Snapshot, begin: int, end: int, *, newest_only: bool
-) -> NDArray[np.int64]:
+def _distinct_times(snapshot: Snapshot, begin: int, end: int, *, newest_only: bool) -> NDArray[np.int64]:
     name = snapshot.definition.time.name
     if newest_only:
         rows = snapshot.last_rows(1, [], [name], as_of=end)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from datetime import UTC, datetime
 from fnmatch import fnmatch
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from causeway.streaming_tables.engine.answers import Answer
-from causeway.streaming_tables.engine.continuous import ContinuousQuery
+from causeway.streaming_tables.engine.continuous import ContinuousQuery, time_text
 from causeway.streaming_tables.engine.inserts import Inserts
 from causeway.streaming_tables.engine.one_time import OneTimePlan
 from causeway.streaming_tables.engine.relations import predicate_of
@@ -31,7 +30,6 @@ __all__ = [
     "show_tables",
     "show_views",
     "table_of",
-    "time_text",
 ]
 
 
@@ -50,15 +48,6 @@ def lines(text: Iterable[str]) -> Answer:
     return table_of(["plan"], [(line,) for line in text])
 
 
-def time_text(moment: int | None, kind: str) -> str | None:
-    """A time of a table for people."""
-    if moment is None:
-        return None
-    if kind == "seconds":
-        return str(moment)
-    return datetime.fromtimestamp(moment / 1e6, UTC).isoformat(sep=" ", timespec="microseconds")
-
-
 def show_tables(spark: SparkSession, warehouse: Warehouse, pattern: str | None) -> Answer:
     """All tables and views: streaming ones, and Spark's own."""
     found = [
@@ -68,7 +57,9 @@ def show_tables(spark: SparkSession, warehouse: Warehouse, pattern: str | None) 
     for table in spark.catalog.listTables():
         if not table.name.startswith("__causeway_"):
             temporary = "temporary view" if table.isTemporary else "view"
-            found.append((table.name, temporary if "VIEW" in table.tableType or table.isTemporary else "table"))
+            found.append(
+                (table.name, temporary if "VIEW" in table.tableType or table.isTemporary else "table")
+            )
     return table_of(["name", "kind"], sorted(row for row in found if _matches(row[0], pattern)))
 
 
@@ -167,7 +158,10 @@ def explain_continuous(query: Query, planned: ContinuousQuery) -> Answer:
     elif sample.interval_us is None:
         found += ["ticks: every time at which rows arrived", f"way: {ways[planned.way]}"]
     else:
-        found += [f"ticks: every {sample.interval_us / 1e6:g} s of the table's time", f"way: {ways[planned.way]}"]
+        found += [
+            f"ticks: every {sample.interval_us / 1e6:g} s of the table's time",
+            f"way: {ways[planned.way]}",
+        ]
     found += [f"state: {sentence}" for sentence in planned.bounded_by()]
     return lines(found)
 

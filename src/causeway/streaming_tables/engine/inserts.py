@@ -35,6 +35,8 @@ __all__ = ["Insert", "InsertFacts", "Inserts"]
 
 _LAYOUT: Final = 1
 _POLL: Final = 0.05
+_TRIGGER: Final = "100 milliseconds"
+"""How often Spark looks for new input. Without a pause it would keep a core busy while nothing arrives."""
 _REJECT_COLUMNS: Final = ("__source", "__line", "__reason", "__text")
 
 
@@ -130,6 +132,7 @@ class Insert:
             frame.writeStream.queryName(f"{self.facts.source_name} into {self.facts.table}")
             .option("checkpointLocation", str(self._folder / "checkpoint"))
             .foreachBatch(self._take)
+            .trigger(processingTime=_TRIGGER)
             .start()
         )
 

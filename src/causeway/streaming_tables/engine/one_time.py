@@ -1,4 +1,4 @@
-"""One-time reads: the answer of a statement over one snapshot of every streaming table in it (Definition 3)."""
+"""One-time reads: a statement over one snapshot of every streaming table in it (Definition 3)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import pyarrow as pa
 
@@ -20,13 +20,17 @@ from causeway.streaming_tables.engine.relations import Relations, predicate_of
 from causeway.streaming_tables.engine.side_tables import SideTable
 from causeway.streaming_tables.engine.spark_errors import in_users_text
 from causeway.streaming_tables.engine.warehouse import Warehouse
-from causeway.streaming_tables.language import Query, Rendered, WindowPiece
+from causeway.streaming_tables.language import Query, Rendered, TrjPiece, WindowPiece
 from causeway.streaming_tables.storage import Snapshot
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-__all__ = ["Moment", "OneTimePlan", "OneTimeReader", "moment_of", "time_literal"]
+__all__ = ["Moment", "OneTimePlan", "OneTimeReader", "moment_of", "named_trajectories", "time_literal"]
+
+
+_TRAJECTORY: Final = "transform(array_sort(collect_list(struct("
+"""Begins the name that Spark gives to the expression of TRJ(*)."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +44,9 @@ class Moment:
         """The moment, moved by `offset` microseconds, in Spark SQL."""
         if self.value is None:
             return f"CAST(NULL AS {'BIGINT' if self.kind == 'seconds' else 'TIMESTAMP'})"
-        return time_literal(self.value + (offset // 1_000_000 if self.kind == "seconds" else offset), self.kind)
+        return time_literal(
+            self.value + (offset // 1_000_000 if self.kind == "seconds" else offset), self.kind
+        )
 
 
 def time_literal(moment: int, kind: str) -> str:
@@ -76,7 +82,9 @@ class OneTimeReader:
 
     def contents(self, query: Query) -> dict[str, Snapshot | SideTable]:
         """One snapshot of each table, by its name in lower case."""
-        return {name: self._warehouse.content(name) for name in dict.fromkeys(map(str.lower, query.relations))}
+        return {
+            name: self._warehouse.content(name) for name in dict.fromkeys(map(str.lower, query.relations))
+        }
 
     def read(self, query: Query, clock: str) -> Answer:
         """The answer as of now. Mistakes in the statement are raised here, rows are read when asked for."""
@@ -139,7 +147,14 @@ class OneTimePlan:
             for table, content in self.contents.items()
         }
         with in_users_text(rendered), self.relations.named(frames):
-            return self.relations.spark.sql(rendered.text)
+            return named_trajectories(self.query, self.relations.spark.sql(rendered.text))
+
+
+def named_trajectories(query: Query, frame: DataFrame) -> DataFrame:
+    """Columns of TRJ(*) without an alias under that name, instead of the whole expression's."""
+    if not any(isinstance(piece, TrjPiece) for piece in query.pieces):
+        return frame
+    return frame.toDF(*("TRJ(*)" if name.startswith(_TRAJECTORY) else name for name in frame.columns))
 
 
 def _schema(content: Snapshot | SideTable) -> pa.Schema:

@@ -1,8 +1,8 @@
 """Which rows and columns of streaming tables a statement needs, by Spark's own plan of it.
 
 A statement is planned over empty relations with the tables' columns first. If its plan is nothing but a scan
-of one table, the storage manager answers it. Otherwise the optimized plan tells what each relation is filtered
-by, so that only files and rows that can match are given to Spark, which applies every filter again.
+of one table, the storage manager answers it. Otherwise the optimized plan tells what each relation is
+filtered by, so that only files and rows that can match are given to Spark, which applies every filter again.
 """
 
 from __future__ import annotations
@@ -131,8 +131,8 @@ def _relation_of(node: PlanNode, relations: Mapping[int, tuple[str, str]]) -> st
 def _long_lists(plan: PlanNode, time_zone: str) -> LongLists | None:
     """The constants of all `IN` lists of a statement; None if they cannot be known.
 
-    Spark's optimizer copies a list from a column to those that the statement makes equal to it, so that a list
-    in the optimized plan may be any of the statement's.
+    Spark's optimizer copies a list from a column to those that the statement makes equal to it, so that a
+    list in the optimized plan may be any of the statement's.
     """
     kinds: set[str] = set()
     values: dict[Any, None] = {}

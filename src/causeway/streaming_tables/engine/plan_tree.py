@@ -31,7 +31,7 @@ class PlanNode:
         return [_tree(item) for item in value if isinstance(item, list) and item]
 
     def walk(self) -> Iterator[PlanNode]:
-        """This node, all below it, and all in its fields: plans of subqueries and expressions too."""
+        """The node, all below it, and all in its fields: expressions, and plans of subqueries."""
         yield self
         for child in self.children:
             yield from child.walk()

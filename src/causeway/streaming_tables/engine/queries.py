@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from causeway.runtime.errors import UserError
 from causeway.streaming_tables.engine.answers import Answer
-from causeway.streaming_tables.engine.continuous import ContinuousQuery, TickAnswer
+from causeway.streaming_tables.engine.continuous import ContinuousQuery, TickAnswer, time_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -99,6 +99,15 @@ class PushQuery:
     def schema(self) -> pa.Schema:
         """The columns of an answer."""
         return self._query.schema
+
+    def tick_text(self, tick: int) -> int | str:
+        """A tick as SQL would show it: seconds, or a timestamp."""
+        return tick if self._query.kind == "seconds" else time_text(tick, "timestamp") or ""
+
+    def end_when(self, condition: Callable[[tuple[str, ...]], bool]) -> None:
+        """End the query also when `condition` holds of its tables and no tick is left to answer."""
+        ended = self._ended
+        self._ended = lambda tables: ended(tables) or condition(tables)
 
     def kill(self) -> None:
         """End the query; an iteration over it ends, too."""

@@ -54,8 +54,8 @@ class Relations:
     def stub(self, name: str, schema: pa.Schema, *, links: bool = False) -> str:
         """The name of an empty relation with a table's columns, to plan statements with.
 
-        Spark's optimizer does not know that it is empty. With `links` it has the columns of a window whose rows
-        are linked by PREV.
+        Spark's optimizer does not know that it is empty. With `links` it has the columns of a window whose
+        rows are linked by PREV.
         """
         key = (name.lower(), schema.to_string(), links)
         with self._lock:
@@ -88,7 +88,7 @@ class Relations:
         """A table's content with all columns; rows that cannot meet `conditions` may be missing."""
         definition = snapshot.definition
         predicate = predicate_of(conditions)
-        bounds = {"as_of": as_of, "time_from": time_from, "time_to": time_to}
+        bounds: dict[str, Any] = {"as_of": as_of, "time_from": time_from, "time_to": time_to}
         found = snapshot.candidates(None, predicate, with_seq=with_seq, **bounds)
         if not found.files and found.tail.num_rows <= _LOCAL_ROWS:
             return self.arrow(found.tail)

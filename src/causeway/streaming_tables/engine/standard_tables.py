@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 
 __all__ = ["StandardTables"]
 
-_WORDS: Final = frozenset({"CREATE", "DROP", "ALTER", "REPLACE", "INSERT", "TRUNCATE", "MERGE", "LOAD", "BEGIN"})
+_WORDS: Final = frozenset(
+    {"CREATE", "DROP", "ALTER", "REPLACE", "INSERT", "TRUNCATE", "MERGE", "LOAD", "BEGIN"}
+)
 
 
 class StandardTables:
@@ -52,8 +54,8 @@ class StandardTables:
             if name not in known:
                 columns = ", ".join(f"{quote_identifier(one)} {kind}" for one, kind in facts["columns"])
                 self._spark.sql(
-                    f"CREATE TABLE IF NOT EXISTS {quote_identifier(name)} ({columns}) USING {facts['provider']} "
-                    f"LOCATION '{(self._folder / name).as_posix()}'"
+                    f"CREATE TABLE IF NOT EXISTS {quote_identifier(name)} ({columns}) "
+                    f"USING {facts['provider']} LOCATION '{(self._folder / name).as_posix()}'"
                 )
                 self._own.add(name)
             elif name in self._own or self._describe(name) is not None:

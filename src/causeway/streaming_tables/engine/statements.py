@@ -39,7 +39,6 @@ from causeway.streaming_tables.language import (
     Select,
     SetClock,
     Show,
-    Statement,
     TablePiece,
     Update,
     WaitFor,
@@ -84,7 +83,7 @@ class StatementRunner:
         self._standard.load()
         method = getattr(self, f"_{type(statement).__name__.lower()}")
         answer: Answer | PullQuery | PushQuery | None = method(statement, text)
-        return Answer(rows=_DONE) if answer is None else answer
+        return Answer(rows=_DONE, summary="") if answer is None else answer
 
     def _createstreamingtable(self, statement: CreateStreamingTable, text: str) -> None:
         if self._warehouse.store(statement.name) is not None:
@@ -107,14 +106,14 @@ class StatementRunner:
         number = self._background.begin_insert(
             statement.table, statement.source, dict(statement.options), None
         )
-        return Answer(rows=pa.table({"insert": pa.array([number], pa.int64())}))
+        return _insert_answer(number, statement.table)
 
     def _insertselectstream(self, statement: InsertSelectStream, text: str) -> Answer:
         if len(statement.streams) != 1:
             raise UserError("INSERT INTO … SELECT reads one STREAM at a time")
         stream = statement.streams[0]
         number = self._background.begin_insert(statement.table, stream.source, dict(stream.options), text)
-        return Answer(rows=pa.table({"insert": pa.array([number], pa.int64())}))
+        return _insert_answer(number, statement.table)
 
     def _insertonce(self, statement: InsertOnce, text: str) -> Answer:
         writer = self._background.writer(statement.table)
@@ -139,7 +138,9 @@ class StatementRunner:
             # The rows of a query have no order, so none of them is late because of another one.
             rows = rows.take(pc.sort_indices(rows.column(definition.time.name)))
         found = writer.append(rows)
-        return Answer(rows=pa.table({"inserted": [found.accepted], "late": [found.late]}))
+        late = f", {found.late:,} too late (see {definition.name}__late)" if found.late else ""
+        counts = pa.table({"inserted": [found.accepted], "late": [found.late]})
+        return Answer(rows=counts, summary=f"{found.accepted:,} rows inserted{late}")
 
     def _createview(self, statement: CreateView, text: str) -> None:
         store = self._warehouse.store(statement.name)
@@ -176,12 +177,12 @@ class StatementRunner:
     def _delete(self, statement: Delete, text: str) -> Answer:
         writer = self._background.writer(statement.table)
         count = self._changes.delete(statement, writer, self._clock)
-        return Answer(rows=pa.table({"deleted": [count]}))
+        return Answer(rows=pa.table({"deleted": [count]}), summary=f"{count:,} rows deleted")
 
     def _update(self, statement: Update, text: str) -> Answer:
         writer = self._background.writer(statement.table)
         count = self._changes.update(statement, writer, self._clock)
-        return Answer(rows=pa.table({"updated": [count]}))
+        return Answer(rows=pa.table({"updated": [count]}), summary=f"{count:,} rows updated")
 
     def _resume(self, statement: Resume, text: str) -> Answer:
         query = self._queries.find(statement.id)
@@ -222,10 +223,9 @@ class StatementRunner:
         store = self._warehouse.require(statement.name)
         is_view = store.definition.kind == "view"
         if is_view != (statement.what == "view"):
-            raise UserError(
-                f"{statement.name} is a {'view' if is_view else 'table'}; use DROP {'VIEW' if is_view else 'TABLE'}"
-            )
-        readers = [name for name in self._background.readers_of(statement.name)]
+            kind = "view" if is_view else "table"
+            raise UserError(f"{statement.name} is a {kind}; use DROP {kind.upper()}")
+        readers = self._background.readers_of(statement.name)
         if readers:
             raise UserError(f"{statement.name} is read by the view {readers[0]}; drop that first")
         self._background.writer(statement.name)
@@ -267,7 +267,7 @@ class StatementRunner:
         frame = self._pass(statement, words)
         if words and self._standard.may_change(words[0]):
             self._standard.save()
-        return Answer(frame)
+        return Answer(frame, summary=None if frame.columns else "")
 
     def _pass(self, statement: Passthrough, words: list[str]) -> DataFrame:
         query = statement.query
@@ -307,6 +307,11 @@ class StatementRunner:
     def _refuse_other_table(self, name: str) -> None:
         if self._spark.catalog.tableExists(name):
             raise UserError(f"there is a table or view {name} of Spark's own already")
+
+
+def _insert_answer(number: int, table: str) -> Answer:
+    counts = pa.table({"insert": pa.array([number], pa.int64())})
+    return Answer(rows=counts, summary=f"insert {number} into {table} runs; WAIT FOR {table} waits for it")
 
 
 def _with_nulls(rows: pa.Table, schema: pa.Schema) -> pa.Table:

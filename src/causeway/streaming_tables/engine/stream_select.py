@@ -58,8 +58,8 @@ class StreamSelect:
         for node in analyzed_plan(planned).walk():
             if node.kind in _CUT_DEPENDENT:
                 raise UserError(
-                    f"INSERT … SELECT FROM STREAM: the answer of {_CUT_DEPENDENT[node.kind]} depends on how the "
-                    "stream is cut into batches; insert the rows, and make a view over a window"
+                    f"INSERT … SELECT FROM STREAM: the answer of {_CUT_DEPENDENT[node.kind]} depends on how "
+                    "the stream is cut into batches; insert the rows, and make a view over a window"
                 )
         to_table(self._named(planned.limit(0).toArrow()), definition)
 
@@ -83,9 +83,7 @@ class StreamSelect:
         query = self._statement.query
         if query.relations:
             raise UserError("INSERT … SELECT FROM STREAM cannot read streaming tables")
-        rendered = query.rendered(
-            lambda piece: piece.table, lambda _: "NULL", stream_name=lambda _: relation
-        )
+        rendered = query.rendered(lambda piece: piece.table, lambda _: "NULL", stream_name=lambda _: relation)
         with in_users_text(rendered):
             return self._relations.spark.sql(rendered.text)
 

@@ -98,7 +98,7 @@ class ViewWorker:
                 if len(known) == len(closed):
                     self._idle_at = min(known)
                 self._stopping.wait(_PAUSE)
-        except BaseException as failure:  # noqa: BLE001 - reported to whoever waits for the view
+        except BaseException as failure:
             self.failure = failure
 
     def _begin(self) -> int | None:
@@ -123,9 +123,7 @@ def _stamped(rows: pa.Table, tick: int, definition: TableDefinition) -> pa.Table
     schema = definition.arrow_schema()
     time_name = definition.time.name.lower()
     kept = [
-        rows.column(position)
-        for position, name in enumerate(rows.schema.names)
-        if name.lower() != time_name
+        rows.column(position) for position, name in enumerate(rows.schema.names) if name.lower() != time_name
     ]
     stamps = pa.array(np.full(rows.num_rows, tick, np.int64)).cast(definition.time.arrow_type)
     columns = [column.cast(field.type) for column, field in zip([*kept, stamps], schema, strict=True)]

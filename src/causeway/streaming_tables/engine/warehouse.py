@@ -1,11 +1,11 @@
 """A warehouse on disk: its tables, views, continuous inserts and standard tables.
 
-    W/causeway-warehouse.json   marks the folder, with a layout number
-    W/tables/<name>/            a streaming table or the content of a view
-    W/views/<name>.json         the statement of a view
-    W/inserts/<number>/         a continuous insert: its statement, state and Spark's checkpoint
-    W/standard/                 Spark's own tables
-    W/scratch/<process>-<n>/    temporary files of a connection; those of dead processes are removed
+W/causeway-warehouse.json   marks the folder, with a layout number
+W/tables/<name>/            a streaming table or the content of a view
+W/views/<name>.json         the statement of a view
+W/inserts/<number>/         a continuous insert: its statement, state and Spark's checkpoint
+W/standard/                 Spark's own tables
+W/scratch/<process>-<n>/    temporary files of a connection; those of dead processes are removed
 """
 
 from __future__ import annotations
@@ -141,7 +141,11 @@ class Warehouse:
         if store is not None:
             return store.snapshot()
         beside = base_of(name)
-        return self.require(name).snapshot() if beside is None else side_table(self.require(beside[0]), beside[1])
+        return (
+            self.require(name).snapshot()
+            if beside is None
+            else side_table(self.require(beside[0]), beside[1])
+        )
 
     def save_view(self, view: ViewDefinition) -> None:
         """Keep a view's statement."""

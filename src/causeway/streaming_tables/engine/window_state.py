@@ -55,8 +55,11 @@ class WindowContent:
         content = rows.drop_columns([SEQ])
         if links:
             previous = self.inside.previous
-            older = pa.array(seq[np.maximum(previous, 0)] if len(seq) else previous, mask=previous < 0)
-            content = content.append_column("__row", rows.column(SEQ)).append_column("__previous", older)
+            # No row has the number -1, so a comparison with it is false, not NULL.
+            older = np.where(previous < 0, -1, seq[np.maximum(previous, 0)]) if len(seq) else previous
+            content = content.append_column("__row", rows.column(SEQ)).append_column(
+                "__previous", pa.array(older)
+            )
         stamps = pa.array(ticks[self.inside.tick], pa.int64()).cast(time_type)
         return content.append_column(TICK, stamps)
 

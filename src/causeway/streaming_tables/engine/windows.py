@@ -53,7 +53,7 @@ def rows_window(partition: I64, time: I64, ticks: I64, count: int, period: int |
 
 
 def valid_until(partition: I64, time: I64, count: int) -> tuple[I64, NDArray[np.bool_]]:
-    """When each row leaves a window of `count` rows: the time of the row that pushes it out, if there is one."""
+    """When each row leaves a window of `count` rows: the time of the row that pushes it out, if any."""
     order = np.argsort(partition, kind="stable")
     until = np.zeros(len(time), np.int64)
     expires = np.zeros(len(time), np.bool_)

@@ -53,7 +53,7 @@ def read_insert(cursor: Cursor, catalog: Catalog) -> InsertFrom | InsertOnce | I
     if cursor.done:
         raise cursor.unexpected("VALUES or a query")
     start = cursor.position
-    query = read_query(cursor.at(start), catalog)
+    query = read_query(cursor.at(start), catalog, target=info)
     if query.sample is not None:
         raise cursor.error(
             "INSERT INTO runs once; a continuous query that is kept is CREATE VIEW … RANGE …", start

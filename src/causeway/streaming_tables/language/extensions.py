@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from causeway.streaming_tables.language.catalog import Catalog
+from causeway.streaming_tables.language.catalog import Catalog, RelationInfo
 from causeway.streaming_tables.language.cursor import Cursor
 from causeway.streaming_tables.language.durations import SECOND, read_duration
 from causeway.streaming_tables.language.errors import NotStreamingTableError, StatementError
@@ -30,18 +30,26 @@ from causeway.streaming_tables.language.windows import find_sample, is_sample_cl
 __all__ = ["read_fragment", "read_query"]
 
 _BINDS_TIGHTER: Final = frozenset({"*", "/", "%", "::", "[", "."})
+_WORDS: Final = frozenset({"SAMPLE", "INTERVAL", "NOW", "VALID", "TRJ", "NEAR", "PREV"})
 _EQUALS: Final = frozenset({"=", "=="})
 
 
 def read_query(
-    cursor: Cursor, catalog: Catalog, *, query: bool = True, start: int | None = None, stop: int | None = None
+    cursor: Cursor,
+    catalog: Catalog,
+    *,
+    query: bool = True,
+    start: int | None = None,
+    stop: int | None = None,
+    target: RelationInfo | None = None,
 ) -> Query:
     """The query that the cursor's tokens make up. Its text is `[start, stop)`, or else its tokens'.
 
-    With `query` false the tokens are a statement that has a query somewhere inside.
+    With `query` false the tokens are a statement that has a query somewhere inside. `target` is the streaming
+    table that the rows go to, whose time NOW() is when the query reads no other.
     """
     sample, end = find_sample(cursor)
-    found = _Finder(cursor.at(cursor.position, end), catalog, None, query=query)
+    found = _Finder(cursor.at(cursor.position, end), catalog, None, query=query, target=target)
     if sample is not None and not found.walk.infos:
         raise cursor.error("SAMPLE needs a streaming table to sample", end)
     return found.query(cursor, sample, end, start, stop)
@@ -57,7 +65,15 @@ def read_fragment(cursor: Cursor, catalog: Catalog, relation: Relation) -> Query
 class _Finder:
     """The second pass: what looks like a function, now that all relations and their names are known."""
 
-    def __init__(self, cursor: Cursor, catalog: Catalog, scope: Scope | None, *, query: bool) -> None:
+    def __init__(
+        self,
+        cursor: Cursor,
+        catalog: Catalog,
+        scope: Scope | None,
+        *,
+        query: bool,
+        target: RelationInfo | None = None,
+    ) -> None:
         self.cursor = cursor
         self.start = cursor.position
         self.walk = RelationWalk(cursor.at(cursor.position), catalog, scope, query=query)
@@ -66,8 +82,13 @@ class _Finder:
         self.streaming = list(self.walk.infos.values())
         if scope is not None:
             self.streaming += [relation.info for relation in scope.relations if relation.info is not None]
+        if target is not None:
+            self.streaming.append(target)
         while not cursor.done:
-            self._step()
+            if cursor.tokens[cursor.position].word() in _WORDS:
+                self._step()
+            else:
+                cursor.position += 1
 
     def query(
         self,
@@ -111,7 +132,7 @@ class _Finder:
             )
         elif word == "INTERVAL" and self._interval_before_now():
             self._now_after_interval()
-        elif not word or cursor.peek(1).symbol() != "(":
+        elif cursor.peek(1).symbol() != "(":
             cursor.next()
         elif word == "NOW" and self.streaming and cursor.peek(2).symbol() == ")":
             self._now()
@@ -127,7 +148,7 @@ class _Finder:
             cursor.next()
 
     def _scope(self, position: int) -> Scope:
-        return self.walk.scopes[position - self.start]
+        return self.walk.scope_of(position)
 
     def _add(self, position: int, piece: Piece, start: int, end: int, before: str = "") -> None:
         self.pieces.append((position, piece))

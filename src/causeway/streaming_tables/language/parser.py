@@ -71,7 +71,9 @@ def _statement(cursor: Cursor, catalog: Catalog, start: int, stop: int) -> State
     if found is not None:
         return found
     text = cursor.text[start:]
-    if cursor.done:
+    # What follows SET is free text, where nothing is a relation.
+    free_text = cursor.peek().word() == "SET" and cursor.peek(1).word() not in {"VAR", "VARIABLE"}
+    if cursor.done or free_text:
         return Passthrough(text)
     query = read_query(cursor, catalog, query=False, start=start, stop=stop)
     if query.sample is not None:

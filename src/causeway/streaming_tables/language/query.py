@@ -301,10 +301,28 @@ class Query:
             if replaced is None:
                 continue
             add(self.text[position : edit.start], position, True)
-            add(edit.before + replaced + edit.after, edit.start, False)
+            before = texts[-1][-1:] if texts else ""
+            made = edit.before + replaced + edit.after
+            add(_set_apart(before, made, self.text[edit.end : edit.end + 1]), edit.start, False)
             position = edit.end
         add(self.text[position:], position, True)
         return Rendered("".join(texts), self.statement or self.text, tuple(starts), tuple(origins))
+
+
+def _set_apart(before: str, made: str, after: str) -> str:
+    """A replacement, with a space where it would run into its neighbour, as in `t[ROWS 2]p` or `-NOW()`."""
+    if not made:
+        return " " if _run_together(before, after) else ""
+    left = " " if _run_together(before, made[0]) else ""
+    right = " " if _run_together(made[-1], after) else ""
+    return left + made + right
+
+
+def _run_together(first: str, second: str) -> bool:
+    def is_part(character: str) -> bool:
+        return character.isalnum() or character in {"_", "`", "'", '"'}
+
+    return (is_part(first) and is_part(second)) or first == second == "-"
 
 
 def _trajectory(piece: TrjPiece, time: str) -> str:

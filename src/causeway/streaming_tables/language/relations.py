@@ -5,6 +5,7 @@ Windows are read only there. A bracket anywhere else is a subscript and Spark's 
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from dataclasses import dataclass, field
 
 from causeway.streaming_tables.language.catalog import Catalog, RelationInfo
@@ -43,7 +44,7 @@ class _Level:
 
 
 class RelationWalk:
-    """One pass over the tokens of a statement. `scopes` has the scope of each token of `[start, end)`."""
+    """One pass over the tokens of a statement. Afterwards `scope_of` tells the scope of each token."""
 
     def __init__(
         self, cursor: Cursor, catalog: Catalog, scope: Scope | None = None, *, query: bool = True
@@ -53,16 +54,23 @@ class RelationWalk:
         self.start = cursor.position
         self.pieces: list[tuple[int, Piece]] = []
         self.edits: list[Edit] = []
-        self.scopes: list[Scope] = []
         self.infos: dict[str, RelationInfo] = {}
         self.has_order_by = False
         self.has_limit = False
         self._levels = [_Level(scope or Scope(), query=query)]
         self._outermost = 1 + self._wrapping()
+        self._scope_starts = [cursor.position]
+        self._scopes = [self._levels[0].scope]
         while not cursor.done:
             before = cursor.position
             self._step()
-            self.scopes.extend([self._levels[-1].scope] * (cursor.position - before))
+            if self._levels[-1].scope is not self._scopes[-1]:
+                self._scope_starts.append(before)
+                self._scopes.append(self._levels[-1].scope)
+
+    def scope_of(self, position: int) -> Scope:
+        """The scope of the token at `position`."""
+        return self._scopes[bisect_right(self._scope_starts, position) - 1]
 
     def _wrapping(self) -> int:
         """How many parentheses stand around the whole of it."""
@@ -80,7 +88,7 @@ class RelationWalk:
 
     def _step(self) -> None:
         level = self._levels[-1]
-        token = self.cursor.peek()
+        token = self.cursor.tokens[self.cursor.position]
         symbol = token.symbol()
         if level.expects_relation and symbol not in {"(", ")"}:
             self._relation(level)
@@ -96,7 +104,7 @@ class RelationWalk:
         elif token.is_name and self._before().symbol() != ".":
             self._word(level, token)
         else:
-            self.cursor.next()
+            self.cursor.position += 1
 
     def _open(self, level: _Level, symbol: str) -> None:
         before = self._before().word()
@@ -293,14 +301,17 @@ class RelationWalk:
             follows.symbol() == "(" or follows.word() in {"INCLUDE", "EXCLUDE"}
         ):
             return None
-        if (
-            word in {"FOR", "VERSION", "TIMESTAMP", "SYSTEM_TIME", "SYSTEM_VERSION"}
-            and follows.kind is Kind.WORD
-        ):
+        if self._is_time_travel():
             return None
         if word == "WITH" and follows.symbol() == "(":
             return None
         return cursor.next()
+
+    def _is_time_travel(self) -> bool:
+        """Whether Spark's `[FOR] VERSION AS OF …` or `[FOR] TIMESTAMP AS OF …` comes next."""
+        ahead = 1 if self.cursor.words("FOR") else 0
+        what = self.cursor.peek(ahead).word() in {"VERSION", "TIMESTAMP", "SYSTEM_TIME", "SYSTEM_VERSION"}
+        return what and [self.cursor.peek(ahead + more).word() for more in (1, 2)] == ["AS", "OF"]
 
     def _named_relation(self, level: _Level, position: int, names: list[Token], *, bare: bool) -> None:
         cursor = self.cursor
@@ -311,6 +322,10 @@ class RelationWalk:
         brackets: tuple[int, int] | None = None
         if cursor.peek().symbol() == "[":
             window, brackets = self._window(position, names, info, is_cte)
+        if info is not None and self._is_time_travel():
+            raise cursor.error(
+                f"{info.name} is a streaming table; its past is read with VALID … OVERLAPS (from, to)"
+            )
         sampled = self._skip_tablesample()
         alias = self._alias() if not bare else None
         if window is None and cursor.peek().symbol() == "[":

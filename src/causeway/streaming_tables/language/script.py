@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from dataclasses import dataclass
 from typing import Final
 
-from causeway.streaming_tables.language.errors import line_and_column
 from causeway.streaming_tables.language.tokens import Kind, Token, significant, tokenize
 
 __all__ = ["SourceStatement", "split_script"]
@@ -36,6 +36,7 @@ def split_script(text: str) -> list[SourceStatement]:
     compound statement `BEGIN … END` is one statement, with all the `;` inside.
     """
     tokens = significant(tokenize(text))
+    lines = [0, *(index + 1 for index, character in enumerate(text) if character == "\n")]
     statements = []
     start, first = 0, 0
     for last in [*_separators(tokens), len(tokens)]:
@@ -43,8 +44,9 @@ def split_script(text: str) -> list[SourceStatement]:
         if last > first:
             body = text[start:end]
             offset = start + len(body) - len(body.lstrip())
+            line = bisect_right(lines, tokens[first].start)
             statements.append(
-                SourceStatement(body.strip(), offset, *line_and_column(text, tokens[first].start), text)
+                SourceStatement(body.strip(), offset, line, tokens[first].start - lines[line - 1] + 1, text)
             )
         start, first = end + 1, last + 1
     return statements

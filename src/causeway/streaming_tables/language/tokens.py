@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from enum import Enum
 from typing import Final
 
@@ -25,28 +24,27 @@ class Kind(Enum):
     """A string, quoted name or comment without its end: the rest of the text."""
 
 
-@dataclass(frozen=True, slots=True)
 class Token:
     """A token, with its place in the text."""
 
-    kind: Kind
-    text: str
-    start: int
+    __slots__ = ("_symbol", "_word", "end", "is_name", "kind", "start", "text")
 
-    @property
-    def end(self) -> int:
-        return self.start + len(self.text)
-
-    @property
-    def is_name(self) -> bool:
-        return self.kind in {Kind.WORD, Kind.QUOTED}
+    def __init__(self, kind: Kind, text: str, start: int) -> None:
+        self.kind = kind
+        self.text = text
+        self.start = start
+        self.end = start + len(text)
+        self.is_name = kind is Kind.WORD or kind is Kind.QUOTED
+        self._word = text.upper() if kind is Kind.WORD else ""
+        self._symbol = text if kind is Kind.SYMBOL else ""
 
     def word(self) -> str:
         """A plain word in upper case, else nothing: a quoted name is never a keyword."""
-        return self.text.upper() if self.kind is Kind.WORD else ""
+        return self._word
 
     def symbol(self) -> str:
-        return self.text if self.kind is Kind.SYMBOL else ""
+        """The symbol that this token is, else nothing."""
+        return self._symbol
 
 
 _TOKEN: Final = re.compile(

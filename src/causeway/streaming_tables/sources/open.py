@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from causeway.runtime.errors import UserError
 from causeway.streaming_tables.sources.benchmark_folders import NEXMARK_TIMES, nexmark_stream, workload_parts
 from causeway.streaming_tables.sources.check import check_file, check_text_types
-from causeway.streaming_tables.sources.feeds.file_list import FileFormat, data_files, format_of
+from causeway.streaming_tables.sources.feeds.file_list import FileFormat, data_files, format_of, is_complete
 from causeway.streaming_tables.sources.feeds.making import make_feed
 from causeway.streaming_tables.sources.feeds.received import Receiver
 from causeway.streaming_tables.sources.options import SourceOptions, parse_options
@@ -35,14 +35,14 @@ def open_source(
 
     `state` is a folder of the insert's own, for what must be the same after a restart. Relative paths are
     relative to `base`. Raises `UserError` where nothing is there, an option is unknown, or columns do not
-    match.
+    match. A file that was found before, with this `state`, may be gone.
     """
     chosen = parse_options(options, target)
     scheme, mark, _ = address.partition("://")
     if mark:
         return _open_url(address, scheme.casefold(), chosen, state)
     place = Path(base, Path(address).expanduser()).resolve()
-    if not place.exists():
+    if not place.exists() and not is_complete(state):
         raise UserError(f"{address}: there is no such file or folder ({place})")
     if place.is_dir():
         parts = workload_parts(place)
@@ -111,11 +111,11 @@ def _open_files(place: Path, chosen: SourceOptions, state: Path, order: str = "a
         "state": str(state),
         "format": chosen.format,
         "order": order,
-        "ends": chosen.once or place.is_file(),
+        "ends": chosen.once or not place.is_dir(),
         "reading": chosen.reading.to_json(),
     }
     kind = f" of {_FORMAT_NAMES[file_format]}" if file_format is not None else ""
-    description = f"{'file' if place.is_file() else 'folder'} {place}{kind}"
+    description = f"{'folder' if place.is_dir() else 'file'} {place}{kind}"
     return FedSource(description, make_feed(spec), chosen.limits)
 
 
@@ -128,6 +128,8 @@ def _first_file(place: Path, chosen: SourceOptions) -> Path | None:
                 "say OPTIONS (format = 'parquet'), 'csv', 'json' or 'dat'"
             )
         return place
+    if not place.exists():
+        return None
     if not place.is_dir():
         raise UserError(f"{place} is neither a file nor a folder")
     try:

@@ -31,7 +31,9 @@ def stream_columns(address: str, options: Mapping[str, str], base: Path) -> Targ
     """
     place = Path(base, Path(address).expanduser()).resolve()
     if "://" in address:
-        raise UserError(f"{address}: SELECT … FROM STREAM reads files and folders; insert from a socket as it is")
+        raise UserError(
+            f"{address}: SELECT … FROM STREAM reads files and folders; insert from a socket as it is"
+        )
     if not place.exists():
         raise UserError(f"{address}: there is no such file or folder ({place})")
     parts = workload_parts(place) if place.is_dir() else None
@@ -60,9 +62,7 @@ def stream_columns(address: str, options: Mapping[str, str], base: Path) -> Targ
 def _file_columns(file: Path, file_format: str | None) -> pa.Schema:
     try:
         if file_format == "parquet":
-            return pa.schema(
-                [field.remove_metadata() for field in pq.read_schema(file).remove_metadata()]
-            )
+            return pa.schema([field.remove_metadata() for field in pq.read_schema(file).remove_metadata()])
         with pa.input_stream(str(file), compression="detect") as stream:
             text = stream.read(_SAMPLE)
         text = text[: text.rfind(b"\n") + 1] or text

@@ -48,7 +48,7 @@ _FOOTER_END: Final = struct.Struct("<I4s")
 
 @dataclass(frozen=True)
 class DataFile:
-    """A data file that was written and is not committed yet."""
+    """A data file's facts. They are the interval index: they say which times it can hold."""
 
     path: str
     """Relative to the Delta table's folder."""
@@ -114,7 +114,7 @@ def in_file_order(rows: pa.Table, time: str) -> pa.Table:
     later = (times[1:] > times[:-1]) | ((times[1:] == times[:-1]) & (seqs[1:] > seqs[:-1]))
     if later.all():
         return rows
-    return rows.take(pa.array(np.lexsort((seqs, times))))
+    return rows.combine_chunks().take(pa.array(np.lexsort((seqs, times))))
 
 
 def write_data_files(task: FlushTask) -> list[DataFile]:

@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-__all__ = ["LogState", "StateFile", "this_boot"]
+__all__ = ["DROPPED", "LogState", "StateFile", "this_boot"]
 
 _SLOT: Final = struct.Struct("<4sQQQQqQ16s")
 _CHECKSUM: Final = struct.Struct("<I")
@@ -31,6 +31,10 @@ def this_boot() -> bytes:
         return bytes.fromhex(text.replace("-", ""))
     except (OSError, ValueError):
         return bytes(16)
+
+
+DROPPED: Final = 2**63 - 1
+"""The generation of a table that was dropped."""
 
 
 @dataclass(frozen=True)

@@ -35,7 +35,6 @@ from causeway.streaming_tables.storage.definition import COMPARTMENT, SEQ, Index
 from causeway.streaming_tables.storage.errors import refusal
 from causeway.streaming_tables.storage.past import (
     DeltaFolder,
-    PastFile,
     add_action,
     plain_add_action,
     remove_action,
@@ -78,7 +77,7 @@ class Maintenance:
         self._store = writer.store
         self._lock = threading.RLock()
         self._delta = DeltaFolder(writer.store.folder / "past", [COMPARTMENT])
-        self._old: list[tuple[float, PastFile]] = []
+        self._old: list[tuple[float, DataFile]] = []
 
     def flush(self, run: Run | None) -> None:
         """Move all complete segments of the log to the past."""
@@ -147,11 +146,12 @@ class Maintenance:
     def _commit(
         self,
         add: Sequence[DataFile],
-        remove: Sequence[PastFile],
+        remove: Sequence[DataFile],
         log_mark: int | None = None,
         sources: dict[str, int] | None = None,
         *,
         data_change: bool = True,
+        changes: int | None = None,
     ) -> None:
         """One commit to the past, told to all readers."""
         store = self._store
@@ -164,6 +164,7 @@ class Maintenance:
                 [remove_action(file, data_change=data_change) for file in remove],
                 mark,
                 sources,
+                changes=changes,
             )
         except BaseException:
             self._adopt_commits()
@@ -300,7 +301,7 @@ class Maintenance:
                 remove_data_file(store.folder, written.path, definition.indexed_columns)
             raise
         if files:
-            self._commit(fresh, files)
+            self._commit(fresh, files, changes=self._delta.changes + 1)
             self._old += [(time.monotonic(), file) for file in files]
         reached("remove files")
         # Old files hold what is to be gone, those that an earlier merge took out too.

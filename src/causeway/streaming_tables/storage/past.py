@@ -21,10 +21,12 @@ from causeway.streaming_tables.storage.data_files import DataFile
 from causeway.streaming_tables.storage.definition import COMPARTMENT, SEQ, TableDefinition, TimeDefinition
 from causeway.streaming_tables.storage.errors import DamagedTableError, refusal
 
-__all__ = ["LOG_MARK", "DeltaFolder", "PastFile", "PastVersion", "create_delta", "past_version"]
+__all__ = ["LOG_MARK", "DeltaFolder", "PastVersion", "create_delta", "past_version"]
 
 LOG_MARK: Final = "causeway-log"
 """Application transaction: all frames of the log before this number are in the Delta table."""
+CHANGES: Final = "causeway-changes"
+"""Application transaction: how many deletions and replacements there have been."""
 _SOURCE: Final = "causeway-source-"
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _SETTINGS: Final = {
@@ -36,29 +38,14 @@ _SETTINGS: Final = {
 
 
 @dataclass(frozen=True)
-class PastFile:
-    """A committed data file. Its facts are the interval index: they say which times it can hold."""
-
-    path: str
-    """Relative to the Delta table's folder."""
-    compartment: int
-    size: int
-    rows: int
-    t_min: int
-    t_max: int
-    seq_min: int
-    seq_max: int
-
-
-@dataclass(frozen=True)
 class PastVersion:
     """The data files of one version of the Delta table, by time."""
 
     version: int
     log_mark: int
     """Frames before this one are in the data files."""
-    files: tuple[PastFile, ...]
-    changes: int = 0
+    files: tuple[DataFile, ...]
+    changes: int
     """Deletions and replacements so far."""
 
 
@@ -81,10 +68,7 @@ class DeltaFolder:
         """Opens the newest version; DamagedTableError if it can't be read."""
         self.folder = folder
         self._partition_by = list(partition_by)
-        try:
-            self._table = DeltaTable(folder)
-        except Exception as failure:
-            raise self._damage(failure) from failure
+        self._table = self._opened()
         self._synced: set[str] = set()
 
     @property
@@ -97,12 +81,31 @@ class DeltaFolder:
         """Frames before this one are in the table."""
         return self._table.transaction_version(LOG_MARK) or 0
 
-    def update(self) -> None:
-        """Follow to the newest version."""
+    @property
+    def changes(self) -> int:
+        """Deletions and replacements so far."""
+        return self._table.transaction_version(CHANGES) or 0
+
+    def update(self, at_least: int = 0) -> None:
+        """Follow to the newest version, which is known to be `at_least` that one.
+
+        Entries of the Delta log between the version read last and a newer checkpoint may have been cleaned
+        up; then the table is opened anew.
+        """
         try:
             self._table.update_incremental()
+            if self.version >= at_least:
+                return
+        except Exception:  # opening tells whether it is damage
+            pass
+        self._table = self._opened()
+
+    def _opened(self) -> DeltaTable:
+        try:
+            return DeltaTable(self.folder)
         except Exception as failure:
-            raise self._damage(failure) from failure
+            what = f"can't be read: {failure}"
+            raise DamagedTableError(self.folder / "_delta_log", what) from failure
 
     def actions(self) -> pa.Table:
         """The files of this version with their statistics."""
@@ -114,9 +117,13 @@ class DeltaFolder:
         remove: Sequence[RemoveAction],
         log_mark: int,
         sources: Mapping[str, int] | None = None,
+        *,
+        changes: int | None = None,
     ) -> None:
         """One durable commit; the table is then at the version that it made."""
         marks = [Transaction(LOG_MARK, log_mark)]
+        if changes is not None:
+            marks.append(Transaction(CHANGES, changes))
         marks += [Transaction(f"{_SOURCE}{name}", batch) for name, batch in (sources or {}).items()]
         # The schema is given as the table has it: a commit never changes it.
         try:
@@ -151,9 +158,6 @@ class DeltaFolder:
         self._synced = names - {"_last_checkpoint"}
         return any("checkpoint.parquet" in name for name in fresh)
 
-    def _damage(self, failure: Exception) -> DamagedTableError:
-        return DamagedTableError(self.folder / "_delta_log", f"can't be read: {failure}")
-
 
 def _sync_file(path: Path) -> None:
     try:
@@ -178,9 +182,9 @@ def past_version(delta: DeltaFolder, definition: TableDefinition) -> PastVersion
         return list(values.to_pylist())
 
     if not actions.num_rows:
-        return PastVersion(delta.version, delta.log_mark, ())
+        return PastVersion(delta.version, delta.log_mark, (), delta.changes)
     files = [
-        PastFile(*facts)
+        DataFile(*facts)
         for facts in zip(
             column("path"),
             column(f"partition.{COMPARTMENT}"),
@@ -194,7 +198,7 @@ def past_version(delta: DeltaFolder, definition: TableDefinition) -> PastVersion
         )
     ]
     files.sort(key=lambda file: (file.t_min, file.seq_min, file.path))
-    return PastVersion(delta.version, delta.log_mark, tuple(files))
+    return PastVersion(delta.version, delta.log_mark, tuple(files), delta.changes)
 
 
 def add_action(file: DataFile, time_definition: TimeDefinition, *, data_change: bool = True) -> AddAction:
@@ -222,7 +226,7 @@ def plain_add_action(path: str, size: int, rows: int) -> AddAction:
     return AddAction(path, size, {}, int(time.time() * 1000), True, json.dumps({"numRecords": rows}))
 
 
-def remove_action(file: PastFile, *, data_change: bool = True) -> RemoveAction:
+def remove_action(file: DataFile, *, data_change: bool = True) -> RemoveAction:
     """The Delta action that takes a data file out."""
     now = int(time.time() * 1000)
     return RemoveAction(file.path, data_change, now, file.size, {COMPARTMENT: str(file.compartment)})

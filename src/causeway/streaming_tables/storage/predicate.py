@@ -230,13 +230,13 @@ class CompiledPredicate:
         ]
         self.groups = [group for group in groups if not any(one.never for one in group)]
 
-    def time_bounds(self, time: str) -> tuple[int | None, int | None]:
-        """The times that a row for which it is true can have, as ticks."""
+    def bounds(self, column: str) -> tuple[int | None, int | None]:
+        """The values of a column of whole numbers or times that a row for which it is true can have."""
         lows, highs = [], []
         for group in self.groups:
             low, high = None, None
             for one in group:
-                if one.column != time or one.keys is None or one.op == "!=":
+                if one.column != column or one.keys is None or one.op == "!=":
                     continue
                 first, last = int(one.keys[0]), int(one.keys[-1])
                 if one.op in ("=", "in", ">", ">="):

@@ -12,10 +12,9 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from causeway.runtime.errors import UserError
-from causeway.streaming_tables.storage.data_files import in_file_order
+from causeway.streaming_tables.storage.data_files import DataFile, in_file_order
 from causeway.streaming_tables.storage.definition import SEQ, TableDefinition
 from causeway.streaming_tables.storage.errors import DamagedTableError, refusal
-from causeway.streaming_tables.storage.past import PastFile
 from causeway.streaming_tables.storage.tail import times_of
 from causeway.streaming_tables.storage.value_index import index_file, write_index
 
@@ -40,7 +39,7 @@ def read_rows(path: Path, columns: Sequence[str] | None = None) -> pa.Table:
         raise DamagedTableError(path, f"can't be read ({failure})") from failure
 
 
-def holding(past: Path, files: Sequence[PastFile], seqs: NDArray[np.int64]) -> list[PastFile]:
+def holding(past: Path, files: Sequence[DataFile], seqs: NDArray[np.int64]) -> list[DataFile]:
     """The files that hold at least one of the sorted arrival numbers."""
     found = []
     for file in files:
@@ -71,10 +70,10 @@ def with_values(rows: pa.Table, values: pa.Table, definition: TableDefinition) -
 
 
 def groups_to_merge(
-    files: Sequence[PastFile], closed: int | None, definition: TableDefinition
-) -> list[list[PastFile]]:
+    files: Sequence[DataFile], closed: int | None, definition: TableDefinition
+) -> list[list[DataFile]]:
     """Neighbouring small files that are to become one, compartment by compartment."""
-    by_compartment: dict[int, list[PastFile]] = {}
+    by_compartment: dict[int, list[DataFile]] = {}
     for file in files:
         by_compartment.setdefault(file.compartment, []).append(file)
     groups = []
@@ -83,7 +82,7 @@ def groups_to_merge(
         small = [file for file in own if file.rows < SMALL_ROWS]
         if len(small) < (2 if done else MANY_FILES):
             continue
-        group: list[PastFile] = []
+        group: list[DataFile] = []
         for file in small:
             if group and sum(one.rows for one in group) + file.rows > MERGED_ROWS:
                 groups.append(group)

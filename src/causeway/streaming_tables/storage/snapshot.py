@@ -11,14 +11,16 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from causeway.runtime.errors import UserError
+from causeway.streaming_tables.storage.data_files import ROW_GROUP_ROWS, DataFile
 from causeway.streaming_tables.storage.definition import REJECTED_SCHEMA, SEQ, TableDefinition
 from causeway.streaming_tables.storage.errors import DamagedTableError
 from causeway.streaming_tables.storage.frames import Progress
-from causeway.streaming_tables.storage.last_rows import last_rows
-from causeway.streaming_tables.storage.past import PastFile, PastVersion
+from causeway.streaming_tables.storage.last_rows import chunk_block, file_block, last_rows
+from causeway.streaming_tables.storage.past import PastVersion
 from causeway.streaming_tables.storage.predicate import CompiledPredicate, Predicate
 from causeway.streaming_tables.storage.scan import FileReport, Selection, scan_chunk, scan_file, slots_for
 from causeway.streaming_tables.storage.tail import Chunk
+from causeway.streaming_tables.storage.value_index import is_indexable
 
 if TYPE_CHECKING:
     from causeway.streaming_tables.storage.store import TableStore
@@ -199,13 +201,13 @@ class Snapshot:
             compiled, low, high = _bounds(view, predicate, time_from, time_to, as_of, keep_expired)
             if compiled is not None and not compiled.groups:
                 return selection.table()
-            for file in _in_time(view, low, high):
+            for file in _in_time(view, low, high, compiled):
                 if selection.full:
                     break
                 reader = self._store.reader(file)
                 indexes = self._store.indexes(file, compiled.columns if compiled else ())
                 scan_file(reader, *_file_bounds(file, low, high), compiled, indexes, selection)
-            for chunk in view.chunks:
+            for chunk in _chunks(view, compiled):
                 if selection.full:
                     break
                 scan_chunk(chunk, low, high, compiled, selection)
@@ -230,8 +232,9 @@ class Snapshot:
             selection = Selection(names, view.definition.file_schema())
             compiled, low, high = _bounds(view, predicate, time_from, time_to, as_of)
             never = compiled is not None and not compiled.groups
-            files = [] if never else [f for f in _in_time(view, low, high) if self._may_match(f, compiled)]
-            for chunk in () if never else view.chunks:
+            in_time = [] if never else _in_time(view, low, high, compiled)
+            files = [file for file in in_time if self._may_match(file, compiled)]
+            for chunk in () if never else _chunks(view, compiled):
                 scan_chunk(chunk, low, high, compiled, selection)
             tail = selection.table()
             return Candidates(
@@ -255,18 +258,20 @@ class Snapshot:
     ) -> pa.Table:
         """The last `count` rows, of each partition if there are partition columns, with arrival numbers.
 
-        Later means a larger time and, of equals, a later arrival. The result has the latest row first within
-        a partition.
+        Later means a larger time and, of equals, a later arrival. The rows come in no particular order.
         """
 
         def read(view: View) -> pa.Table:
-            names = _names(view.definition, columns, True)
+            definition = view.definition
+            names = _names(definition, columns, True)
+            for name in _names(definition, partition_by, False):
+                if not is_indexable(definition.file_schema().field(name).type):
+                    raise UserError(f"rows can't be partitioned by {name}: values of its type have no order")
             _, low, high = _bounds(view, None, None, None, as_of)
-            readers = [
-                (file, self._store.reader(file), _file_bounds(file, low, high))
-                for file in _in_time(view, low, high)
-            ]
-            return last_rows(view, readers, names, count, partition_by, low, high)
+            blocks = [file_block(file, self._store.reader(file)) for file in _in_time(view, low, high)]
+            blocks += [chunk_block(chunk) for chunk in view.chunks]
+            schema = definition.file_schema()
+            return last_rows(blocks, names, schema, definition.time.name, count, partition_by, low, high)
 
         return self._retried(read)
 
@@ -294,7 +299,7 @@ class Snapshot:
         def read(view: View) -> ScanReport:
             compiled, low, high = _bounds(view, predicate, time_from, time_to, as_of)
             never = compiled is not None and not compiled.groups
-            in_time = [] if never else _in_time(view, low, high)
+            in_time = [] if never else _in_time(view, low, high, compiled)
             reports: list[FileReport] = []
             groups = 0
             used: dict[str, None] = {}
@@ -311,7 +316,7 @@ class Snapshot:
                 elif report.rows_in_time:
                     by_value += 1
             skipped = [file for file in view.past.files if file not in set(in_time)]
-            groups += sum(-(-file.rows // 65_536) for file in skipped)
+            groups += sum(-(-file.rows // ROW_GROUP_ROWS) for file in skipped)
             return ScanReport(
                 files=len(view.past.files),
                 files_by_time=len(view.past.files) - len(reports) - by_value,
@@ -367,7 +372,7 @@ class Snapshot:
 
         return self._retried(read)
 
-    def _may_match(self, file: PastFile, predicate: CompiledPredicate | None) -> bool:
+    def _may_match(self, file: DataFile, predicate: CompiledPredicate | None) -> bool:
         if predicate is None:
             return True
         indexes = self._store.indexes(file, predicate.columns)
@@ -417,11 +422,13 @@ def _bounds(
     """The compiled predicate, and the time range with historical period and predicate taken in."""
     definition = view.definition
     compiled = CompiledPredicate(predicate, definition.file_schema()) if predicate is not None else None
-    oldest = None if keep_expired else definition.oldest_kept(view.progress.newest if as_of is None else as_of)
+    oldest = (
+        None if keep_expired else definition.oldest_kept(view.progress.newest if as_of is None else as_of)
+    )
     lows = [time_from, oldest]
     highs = [time_to, as_of]
     if compiled is not None:
-        low, high = compiled.time_bounds(definition.time.name)
+        low, high = compiled.bounds(definition.time.name)
         lows.append(low)
         highs.append(high)
     return (
@@ -431,15 +438,33 @@ def _bounds(
     )
 
 
-def _in_time(view: View, low: int | None, high: int | None) -> list[PastFile]:
+def _in_time(
+    view: View, low: int | None, high: int | None, predicate: CompiledPredicate | None = None
+) -> list[DataFile]:
+    """The files that can have rows of these times, and of the arrival numbers that the predicate allows."""
+    first, last = predicate.bounds(SEQ) if predicate is not None else (None, None)
     return [
         file
         for file in view.past.files
-        if (low is None or file.t_max >= low) and (high is None or file.t_min <= high)
+        if (low is None or file.t_max >= low)
+        and (high is None or file.t_min <= high)
+        and (first is None or file.seq_max >= first)
+        and (last is None or file.seq_min <= last)
     ]
 
 
-def _file_bounds(file: PastFile, low: int | None, high: int | None) -> tuple[int | None, int | None]:
+def _chunks(view: View, predicate: CompiledPredicate | None) -> list[Chunk]:
+    """The chunks of the log that can have rows of the arrival numbers that the predicate allows."""
+    first, last = predicate.bounds(SEQ) if predicate is not None else (None, None)
+    return [
+        chunk
+        for chunk in view.chunks
+        if (first is None or chunk.first_seq + chunk.table.num_rows > first)
+        and (last is None or chunk.first_seq <= last)
+    ]
+
+
+def _file_bounds(file: DataFile, low: int | None, high: int | None) -> tuple[int | None, int | None]:
     """The bounds that a file needs: none where it lies inside."""
     return (
         None if low is None or file.t_min >= low else low,

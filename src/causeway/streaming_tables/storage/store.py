@@ -22,6 +22,7 @@ from causeway.streaming_tables.storage.arrival_log import (
     sync_folder,
 )
 from causeway.streaming_tables.storage.column_reader import DataFileReader, column_cache
+from causeway.streaming_tables.storage.data_files import DataFile
 from causeway.streaming_tables.storage.definition import (
     COMPARTMENT,
     REJECTED_SCHEMA,
@@ -30,10 +31,9 @@ from causeway.streaming_tables.storage.definition import (
 )
 from causeway.streaming_tables.storage.errors import DamagedTableError, refusal
 from causeway.streaming_tables.storage.frames import Progress
-from causeway.streaming_tables.storage.log_state import LogState, StateFile
+from causeway.streaming_tables.storage.log_state import DROPPED, LogState, StateFile
 from causeway.streaming_tables.storage.past import (
     DeltaFolder,
-    PastFile,
     PastVersion,
     create_delta,
     past_version,
@@ -105,7 +105,7 @@ class TableStore:
         """The table's definition, as it is now."""
         with self.lock:
             state = self.state()
-            if state and state.generation != self._definition.generation:
+            if state and state.generation not in (self._definition.generation, DROPPED):
                 self._definition = _load_definition(self.folder)
             return self._definition
 
@@ -128,8 +128,10 @@ class TableStore:
         gone: SegmentGoneError | None = None
         for _ in range(_RETRIES):
             state = self.state()
+            if state is not None and state.generation == DROPPED:
+                break
             if state is None or state.past_version != self._past.version or gone is not None:
-                self.follow_past()
+                self.follow_past(state.past_version if state else 0)
             definition = self.definition
             if state is not None and self._past.log_mark > state.frames:
                 continue
@@ -156,9 +158,9 @@ class TableStore:
             raise UserError(f"{self.folder}: the table was dropped")
         raise DamagedTableError(Path(str(gone)) if gone else self.folder / "log", "is missing")
 
-    def follow_past(self) -> None:
+    def follow_past(self, at_least: int = 0) -> None:
         """Take the newest version of the past."""
-        self.past_delta.update()
+        self.past_delta.update(at_least)
         if self.past_delta.version != self._past.version:
             self.take_past(past_version(self.past_delta, self._definition))
 
@@ -178,11 +180,11 @@ class TableStore:
         """The version of the past that was read last."""
         return self._past
 
-    def data_path(self, file: PastFile) -> Path:
+    def data_path(self, file: DataFile) -> Path:
         """Where a data file is."""
         return self.folder / "past" / file.path
 
-    def reader(self, file: PastFile) -> DataFileReader:
+    def reader(self, file: DataFile) -> DataFileReader:
         """The reader of a data file. FileNotFoundError if it has gone."""
         reader = self._readers.get(file.path)
         if reader is None:
@@ -191,7 +193,7 @@ class TableStore:
                 self._readers[file.path] = reader
         return reader
 
-    def indexes(self, file: PastFile, columns: Sequence[str]) -> dict[str, ValueIndex]:
+    def indexes(self, file: DataFile, columns: Sequence[str]) -> dict[str, ValueIndex]:
         """The value indexes of a data file on those of `columns` that have one."""
         found: dict[str, ValueIndex] = {}
         for column in columns:
@@ -272,6 +274,9 @@ class TableStore:
             # With this marker, a removal that is broken off can be gone over by the next CREATE.
             (self.folder / UNFINISHED).write_text("This table was dropped. The folder may be removed.\n")
             definition_file(self.folder).unlink(missing_ok=True)
+            state_file = StateFile(self.folder / "log" / "state", writable=True)
+            state_file.write(LogState(0, 0, 0, 0, 0, DROPPED, b""))
+            state_file.close()
             for path in list(self._readers):
                 column_cache.forget(str(self.folder / "past" / path))
             self._readers.clear()

@@ -33,6 +33,7 @@ __all__ = [
     "data_files",
     "format_of",
     "inspect_file",
+    "is_complete",
 ]
 
 FileFormat = Literal["parquet", "csv", "json", "dat"]
@@ -51,6 +52,8 @@ _TEMPORARY: Final = (".tmp", ".temp", ".part", ".partial", ".unfinished", ".crdo
 _SAMPLE_BYTES: Final = 1 << 16
 _PACKED_RATIO: Final = 6
 """About how many bytes of text a byte of gzip holds; only for the estimate of rows."""
+_LIST: Final = "files.jsonl"
+_END_LINE: Final = '{"end": true}'
 _UNPACKED_ABOVE: Final = 2 << 20
 """Bytes. Packed text can't be read from the middle; a larger file is unpacked, so that batches can cut it."""
 _SETTLED_NS: Final = 2_000_000_000
@@ -158,6 +161,15 @@ def inspect_file(path: Path, file_format: FileFormat) -> FileEntry:
         return FileEntry(str(path), file_format, 0, 1, 1)
 
 
+def is_complete(state: Path) -> bool:
+    """Whether all files of the source that has this state were found before."""
+    try:
+        listed = (state / _LIST).read_bytes()
+    except FileNotFoundError:
+        return False
+    return listed.endswith(f"{_END_LINE}\n".encode())
+
+
 class DiscoveredFiles:
     """The files of a folder, or one file, as they were found."""
 
@@ -172,7 +184,7 @@ class DiscoveredFiles:
     ) -> None:
         """`ends`: what is there at the first look is all that there will be."""
         self._place = place
-        self._path = state / "files.jsonl"
+        self._path = state / _LIST
         self._format = file_format
         self._order: Order = order
         self._ends = ends
@@ -203,7 +215,7 @@ class DiscoveredFiles:
                 fresh = [path for path in found if path.name not in self._known]
                 lines = [json.dumps(asdict(self._inspect(path))) for path in fresh]
                 if last:
-                    lines.append(json.dumps({"end": True}))
+                    lines.append(_END_LINE)
                 self._add(file, lines)
                 self._load(locked=True)
         return len(self._entries)

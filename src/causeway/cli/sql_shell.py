@@ -1,0 +1,109 @@
+"""The shell of `causeway sql`: a history, statements of many lines, Ctrl-C for the query at work."""
+
+from __future__ import annotations
+
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from rich.markup import escape
+
+from causeway.runtime.errors import CausewayError
+from causeway.runtime.progress import console
+from causeway.spark.errors import explain
+
+if TYPE_CHECKING:
+    from causeway.cli.sql_output import AnswerPrinter
+    from causeway.streaming_tables import Connection
+
+__all__ = ["run_shell"]
+
+_HISTORY: Final = ".causeway_sql_history"
+_HISTORY_LINES: Final = 5000
+_HELP: Final = """\
+Statements end with `;` and may have many lines. Ctrl-C ends the query at work, or clears what you typed.
+  SHOW TABLES; SHOW VIEWS; SHOW INDEXES; SHOW QUERIES;     what is there
+  DESCRIBE t;  EXPLAIN SELECT …;                           what it holds, how it is read
+  help, quit (or Ctrl-D)
+docs/streaming-tables.md has the language."""
+
+
+def run_shell(connection: Connection, printer: AnswerPrinter) -> None:
+    """Read statements and run them until the user leaves."""
+    _load_history()
+    if sys.stdin.isatty():
+        console.print(f"Warehouse {escape(str(connection.warehouse.folder))}. `help` says more.")
+    typed = ""
+    while True:
+        try:
+            line = input("causeway> " if not typed else "     ...> ")
+        except EOFError:
+            break
+        except KeyboardInterrupt:
+            console.print("^C")
+            typed = ""
+            continue
+        if not typed and line.strip().rstrip(";").lower() in ("quit", "exit"):
+            break
+        if not typed and line.strip().rstrip(";").lower() == "help":
+            console.print(_HELP, markup=False)
+            continue
+        typed = f"{typed}\n{line}" if typed else line
+        if _is_complete(typed):
+            _run(connection, printer, typed)
+            typed = ""
+    if typed.strip():
+        _run(connection, printer, typed)
+    _save_history()
+
+
+def _is_complete(text: str) -> bool:
+    """Whether the last statement has its `;`, or nothing but space was typed."""
+    from causeway.streaming_tables import split_script
+
+    if not text.strip():
+        return True
+    # A `;` at the end separates the last statement from a next one, which is then counted.
+    return text.rstrip().endswith(";") and len(split_script(f"{text}\nSELECT 1")) > len(split_script(text))
+
+
+def _run(connection: Connection, printer: AnswerPrinter, text: str) -> None:
+    from causeway.streaming_tables import split_script
+
+    for statement in split_script(text):
+        began = time.perf_counter()
+        try:
+            printer.print_answer(connection, connection.sql(statement.text))
+            console.print(f"[dim]{time.perf_counter() - began:.3f} s[/]")
+        except KeyboardInterrupt:
+            with suppress(Exception):
+                connection.spark.sparkContext.cancelAllJobs()
+            console.print("ended by Ctrl-C")
+            return
+        except CausewayError as error:
+            console.print(f"[bold red]error:[/] {escape(str(error))}")
+            return
+        except Exception as failure:
+            console.print(f"[bold red]failed:[/] {escape(explain(failure))}")
+            return
+
+
+def _load_history() -> None:
+    if not sys.stdin.isatty():
+        return
+    with suppress(ImportError, OSError):
+        import readline
+
+        readline.set_history_length(_HISTORY_LINES)
+        readline.read_history_file(Path.home() / _HISTORY)
+
+
+def _save_history() -> None:
+    if not sys.stdin.isatty():
+        return
+    with suppress(ImportError, OSError):
+        import readline
+
+        readline.write_history_file(Path.home() / _HISTORY)
