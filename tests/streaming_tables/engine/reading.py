@@ -1,9 +1,10 @@
-"""How tests ask a connection: answers as lists of tuples, and continuous queries the way that a test demands."""
+"""How tests ask a connection: answers as lists of tuples, and continuous queries in a chosen way."""
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
 from typing import Any, Literal
 
 import pyarrow as pa
@@ -27,8 +28,12 @@ def unused(prefix: str) -> str:
 
 def tuples(rows: pa.Table) -> list[tuple[Any, ...]]:
     """Rows of Arrow. Columns may have the same name."""
-    columns = [column.to_pylist() for column in rows.columns]
+    columns = [[_in_utc(value) for value in column.to_pylist()] for column in rows.columns]
     return list(zip(*columns, strict=True)) if columns else []
+
+
+def _in_utc(value: Any) -> Any:
+    return value.astimezone(UTC) if isinstance(value, datetime) and value.tzinfo else value
 
 
 def bag(rows: Iterable[Sequence[Any]]) -> list[str]:
