@@ -217,3 +217,49 @@ def test_a_view_that_is_made_later_has_all_ticks_of_its_period(
     )
     db.sql(f"WAIT FOR w_{name}")
     assert sorted(tick for _, tick in ask(db, f"SELECT * FROM w_{name}")) == expected
+
+
+def test_compartments_fall_when_no_view_or_query_needs_them(db: Connection) -> None:
+    name = unused("falling")
+    db.sql(f"CREATE STREAMING TABLE {name} (v INT) RANGE INTERVAL 10 COMPARTMENT INTERVAL 10")
+    query = pushed(db, f"SELECT count(*) FROM {name} [INTERVAL 5] SAMPLE INTERVAL 10")
+    writer = db._background.writer(name)
+    db.append(name, [(1, 1), (2, 2), (3, 21)])
+    writer.flush()
+    db.append(name, [(4, 200)])
+    writer.flush()
+
+    def kept() -> int:
+        return writer.store.snapshot().describe().files
+
+    before = kept()
+    db._background.drop_expired()
+    assert kept() == before == 3
+    # The query has all ticks, however late it is asked, and those of empty windows, too.
+    found = [next(query) for _ in range(3)]
+    assert [(tick, tuples(rows)[0][0]) for tick, rows in found] == [(10, 0), (20, 0), (30, 0)]
+    found = [next(query) for _ in range(16)]
+    assert [tick for tick, _ in found] == list(range(40, 200, 10))
+    db._background.drop_expired()
+    db.append(name, [(5, 211), (6, 212)])
+    found = [next(query) for _ in range(2)]
+    query.kill()
+    assert [(tick, tuples(rows)[0][0]) for tick, rows in found] == [(200, 1), (210, 0)]
+    db._background.drop_expired()
+    assert kept() == 1
+    assert bag(ask(db, f"SELECT * FROM {name}")) == bag([(5, 211), (6, 212)])
+
+
+def test_ticks_go_on_when_all_rows_are_deleted_or_have_fallen(db: Connection) -> None:
+    name = unused("sparse")
+    db.sql(f"CREATE STREAMING TABLE {name} (v INT) RANGE INTERVAL 10 COMPARTMENT INTERVAL 10")
+    db.sql(
+        f"CREATE VIEW w_{name} (n) RANGE INTERVAL 1000 AS (SELECT count(*) FROM {name} [ROWS 9] SAMPLE INTERVAL 10)"
+    )
+    db.append(name, [(1, 1), (2, 12)])
+    db.sql(f"WAIT FOR w_{name}")
+    db.sql(f"DELETE FROM {name}")
+    db._background.drop_expired()
+    db.append(name, [(3, 41)])
+    db.sql(f"WAIT FOR w_{name}")
+    assert sorted(ask(db, f"SELECT T, n FROM w_{name}")) == [(10, 1), (20, 0), (30, 0), (40, 0)]

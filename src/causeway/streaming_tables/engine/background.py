@@ -24,6 +24,7 @@ from causeway.streaming_tables.engine.inserts import (
     open_insert_source,
     save_facts,
 )
+from causeway.streaming_tables.engine.queries import QueryRegistry
 from causeway.streaming_tables.engine.relations import Relations
 from causeway.streaming_tables.engine.stream_select import StreamSelect
 from causeway.streaming_tables.engine.views import ViewWorker
@@ -45,8 +46,11 @@ _UPKEEP_SECONDS: Final = 5.0
 class Background:
     """Writers, inserts and views of one connection."""
 
-    def __init__(self, warehouse: Warehouse, spark: SparkSession, relations: Relations) -> None:
+    def __init__(
+        self, warehouse: Warehouse, spark: SparkSession, relations: Relations, queries: QueryRegistry
+    ) -> None:
         self._warehouse = warehouse
+        self._queries = queries
         self._spark = spark
         self._relations = relations
         self.inserts = Inserts(warehouse)
@@ -55,7 +59,7 @@ class Background:
         self._views: dict[str, ViewWorker] = {}
         self._lock = threading.RLock()
         self._closing = threading.Event()
-        self._upkeep = threading.Thread(target=self._drop_expired, name="expired compartments", daemon=True)
+        self._upkeep = threading.Thread(target=self._keep_up, name="expired compartments", daemon=True)
         self._upkeep.start()
 
     def writer(self, table: str) -> TableWriter:
@@ -180,6 +184,23 @@ class Background:
             elif facts.state == "failed":
                 raise UserError(f"INSERT INTO {table} FROM '{facts.address}' failed: {facts.reason}")
 
+    def drop_expired(self) -> None:
+        """Drop compartments that have expired, but none that a view or a pushed query still needs."""
+        with self._lock:
+            writers = list(self._writers.values())
+        for writer in writers:
+            definition = writer.store.definition
+            if definition.range is None:
+                continue
+            # A view may be computed by another process, so its table says how far it is.
+            ticks = [
+                self._warehouse.require(view).snapshot().newest for view in self.readers_of(definition.name)
+            ]
+            ticks += self._queries.answered_until(definition.name)
+            known = [tick for tick in ticks if tick is not None]
+            if len(known) == len(ticks):
+                writer.drop_expired(min(known) - definition.range if known else None)
+
     def close(self) -> None:
         """Stop everything in an order that leaves nothing half done."""
         self._closing.set()
@@ -194,25 +215,11 @@ class Background:
         self._views.clear()
         self._writers.clear()
 
-    def _drop_expired(self) -> None:
-        """Drop compartments that have expired, again and again, but none that a view still needs."""
+    def _keep_up(self) -> None:
         while not self._closing.wait(_UPKEEP_SECONDS):
-            with self._lock:
-                writers = list(self._writers.values())
-            for writer in writers:
-                definition = writer.store.definition
-                if definition.range is None:
-                    continue
-                ticks = [
-                    worker.last_tick
-                    for worker in list(self._views.values())
-                    if definition.name.lower() in worker.query.tables
-                ]
-                known = [tick for tick in ticks if tick is not None]
-                # An error here is one of the disk, which the next write to the table tells the user.
-                if len(known) == len(ticks):
-                    with suppress(UserError, OSError):
-                        writer.drop_expired(min(known) - definition.range if known else None)
+            # An error here is one of the disk, which the next write to the table tells the user.
+            with suppress(UserError, OSError):
+                self.drop_expired()
 
     def _wait_for_time(self, table: str, until: int) -> None:
         store = self._warehouse.require(table)

@@ -76,7 +76,7 @@ class Connection:
         self._queries = QueryRegistry()
         self._standard = StandardTables(spark, warehouse.standard)
         self._standard.load()
-        self._background = Background(warehouse, spark, self._relations)
+        self._background = Background(warehouse, spark, self._relations, self._queries)
         self._runner = StatementRunner(
             warehouse, spark, self._relations, self._queries, self._standard, self._background
         )

@@ -104,6 +104,12 @@ class ContinuousQuery:
         last = self._ticks(snapshots, None, closed, newest_only=True)
         return None if not len(last) else int(last[-1]) - 1
 
+    def first_time(self, snapshots: Mapping[str, Snapshot] | None = None) -> int | None:
+        """The oldest time that any of the tables holds: there are no ticks before it."""
+        tables = self.snapshots() if snapshots is None else snapshots
+        found = [one.oldest for one in tables.values() if one.oldest is not None]
+        return min(found, default=None)
+
     def answers(self, after: int | None) -> list[TickAnswer]:
         """The answers of the next ticks after `after` that are over; empty if there are none yet."""
         snapshots = self.snapshots()
@@ -140,10 +146,9 @@ class ContinuousQuery:
         """Ticks after `after` up to `closed`, rising; with `newest_only`, at least the last of them."""
         sample = self._query.sample
         assert sample is not None
-        first = _first_time(snapshots)
-        if first is None:
+        begin = self.first_time(snapshots) if after is None else after + 1
+        if begin is None:
             return np.zeros(0, np.int64)
-        begin = first if after is None else max(first, after + 1)
         if sample.interval_us is not None:
             step = sample.interval_us // 1_000_000 if self.kind == "seconds" else sample.interval_us
             start = -(-begin // step)
@@ -311,12 +316,6 @@ def _closed(snapshots: Mapping[str, Snapshot]) -> int | None:
     closed = [snapshot.closed for snapshot in snapshots.values()]
     found = [moment for moment in closed if moment is not None]
     return min(found) if found and len(found) == len(closed) else None
-
-
-def _first_time(snapshots: Mapping[str, Snapshot]) -> int | None:
-    """The oldest time that any of the tables holds."""
-    found = [one.oldest for one in snapshots.values() if one.oldest is not None]
-    return min(found, default=None)
 
 
 def _distinct_times(snapshot: Snapshot, begin: int, end: int, *, newest_only: bool) -> NDArray[np.int64]:

@@ -109,6 +109,10 @@ class PushQuery:
         ended = self._ended
         self._ended = lambda tables: ended(tables) or condition(tables)
 
+    def answered_until(self, table: str) -> list[int | None]:
+        """The last tick that was computed, if the query reads the table; None before the first one."""
+        return [self._after] if table.lower() in self._query.tables and not self._killed.is_set() else []
+
     def kill(self) -> None:
         """End the query; an iteration over it ends, too."""
         self._killed.set()
@@ -169,6 +173,11 @@ class QueryRegistry:
     def all(self) -> list[PullQuery | PushQuery]:
         """All queries, in the order of their ids."""
         return list(self._queries.values())
+
+    def answered_until(self, table: str) -> list[int | None]:
+        """Of the pushed queries that read a table, the last ticks that were computed."""
+        pushed = [query for query in self.all() if isinstance(query, PushQuery)]
+        return [tick for query in pushed for tick in query.answered_until(table)]
 
     def kill_all(self) -> None:
         """End all queries."""

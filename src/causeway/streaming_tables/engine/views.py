@@ -107,9 +107,11 @@ class ViewWorker:
         if last is not None:
             return last
         period = self._writer.store.definition.range
-        newest = self.query.start()
+        first, newest = self.query.first_time(), self.query.start()
         # `start` is just before the last tick that is over.
-        return None if period is None or newest is None else newest - period
+        if first is None or newest is None or period is None:
+            return None
+        return max(first - 1, newest - period)
 
     def _add(self, answers: list[TickAnswer]) -> None:
         definition = self._writer.store.definition
