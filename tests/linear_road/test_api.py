@@ -19,6 +19,7 @@ from tests.linear_road.validation.made_workload import write_workload
 from causeway import linear_road
 from causeway.linear_road import api
 from causeway.linear_road.driver.spool import spool_files
+from causeway.runtime import progress
 from causeway.runtime.errors import UserError
 
 if TYPE_CHECKING:
@@ -28,7 +29,11 @@ PACKAGE = Path(linear_road.__file__).parents[1]
 TUPLES = [*crowd(1, 51), report(60), report(90, seg=51), balance_request(100)]
 
 
-def test_what_a_notebook_does(spark: SparkSession, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_what_a_notebook_does(
+    spark: SparkSession, tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Commands that other tests run in this process show their progress.
+    monkeypatch.setattr(progress, "_shown", False)
     workload = replace(write_workload(tmp_path / "workload", TUPLES), minutes=2)
     workload.save()
     capfd.readouterr()
