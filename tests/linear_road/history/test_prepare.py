@@ -24,6 +24,7 @@ from causeway.linear_road.history.prepare import ensure_prepared, prepare, prepa
 from causeway.linear_road.history.prepared import PreparedHistory
 from causeway.linear_road.model.tuples import INPUT_SCHEMA
 from causeway.linear_road.workload.workload import Workload
+from causeway.runtime import progress
 from causeway.runtime.errors import UserError
 from causeway.runtime.lock import FolderLock
 from causeway.runtime.output_folder import begin_folder
@@ -367,6 +368,8 @@ def causeway(spark: SparkSession, monkeypatch: pytest.MonkeyPatch, capsys: pytes
         return int(ended.value.code or 0), told.out, " ".join(told.err.split())
 
     monkeypatch.setattr(session, "spark_session", lambda *_, **__: contextlib.nullcontext(spark))
+    # A slow machine would print lines of progress.
+    monkeypatch.setattr(progress, "_LINE_SECONDS", 1e6)
     yield run
     logging.disable(logging.NOTSET)
 

@@ -21,6 +21,7 @@ from tests.linear_road.validation.made_workload import answer_lines, write_answe
 from causeway.cli import main as cli
 from causeway.cli import options
 from causeway.linear_road.workload.workload import Workload
+from causeway.runtime import progress
 from causeway.spark import session
 
 pytestmark = pytest.mark.slow
@@ -57,6 +58,8 @@ def validate(
 
     monkeypatch.setattr(session, "spark_session", lambda *_, **__: contextlib.nullcontext(spark))
     monkeypatch.setattr(options.output, "width", 200)
+    # A slow machine would print lines of progress.
+    monkeypatch.setattr(progress, "_LINE_SECONDS", 1e6)
     yield run
     logging.disable(logging.NOTSET)
 
