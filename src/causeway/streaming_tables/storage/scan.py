@@ -20,6 +20,9 @@ __all__ = ["FileReport", "Selection", "scan_chunk", "scan_file", "slots_for"]
 _INDEX_SHARE: Final = 0.2
 """A value index is used if it leaves at most this share of the rows that the time range leaves."""
 
+_FEW: Final = 1 / 16
+"""Rows are looked at one by one when at most this share of them is left."""
+
 _Rows = NDArray[np.int64] | slice
 
 
@@ -97,14 +100,23 @@ def _taken(values: pa.Array, rows: _Rows) -> pa.Array:
 
 
 def _narrowed(group: Sequence[CompiledComparison], values: Mapping[str, pa.Array], rows: _Rows) -> _Rows:
+    """The rows for which all comparisons hold.
+
+    Of a whole range of rows all comparisons are evaluated, until few rows are left: then only for those.
+    """
+    mask: NDArray[np.bool_] | None = None
     for comparison in group:
-        mask = comparison.mask(_taken(values[comparison.column], rows))
-        if mask.all():
+        more = comparison.mask(_taken(values[comparison.column], rows))
+        if not isinstance(rows, slice):
+            rows = rows[more]
             continue
-        rows = np.flatnonzero(mask) + rows.start if isinstance(rows, slice) else rows[mask]
-        if not _length(rows):
-            break
-    return rows
+        mask = more if mask is None else mask & more
+        if np.count_nonzero(mask) < _FEW * len(mask):
+            rows, mask = np.flatnonzero(mask) + rows.start, None
+    if mask is None or not isinstance(rows, slice) or mask.all():
+        return rows
+    left: NDArray[np.int64] = np.flatnonzero(mask) + rows.start
+    return left
 
 
 def _numbered(rows: _Rows) -> NDArray[np.int64]:
