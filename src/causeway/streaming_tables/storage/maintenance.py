@@ -85,8 +85,7 @@ class Maintenance:
             self._adopt_commits()
             reached("roll")
             store = self._store
-            with self._writer._appending:
-                end = self._writer.roll()
+            end = self._writer.roll()
             with store.lock:
                 begin = store.past.log_mark
                 tails = [(first, tail) for first, tail in sorted(store.log.segments.items()) if first < end]
@@ -126,10 +125,12 @@ class Maintenance:
 
     def _flush_side(self, name: str, tails: Sequence[SegmentTail], end: int) -> None:
         """Move late or rejected rows to their Delta table; it has its own mark, so it is done once."""
-        delta = self._store.side(name)
-        delta.update()
+        with self._store.lock:
+            delta = self._store.side(name)
+            delta.update()
+            mark = delta.log_mark
         parts = [part for tail in tails for part in (tail.late if name == "late" else tail.rejected)]
-        tables = [table for frame, table in parts if frame >= delta.log_mark]
+        tables = [table for frame, table in parts if frame >= mark]
         if not tables:
             return
         reached(f"write {name}")

@@ -127,11 +127,14 @@ class TableWriter:
             )
 
     def roll(self) -> int:
-        """Begin a new segment; returns its first frame."""
-        with self.store.lock:
-            self._log_writer.roll()
-            self.tell_state()
-            return self.store.log.segment
+        """Begin a new segment; returns its first frame. Readers do not wait while it is made durable."""
+        with self._appending:
+            size = self._log_writer.make_next()
+            with self.store.lock:
+                if size is not None:
+                    self._log_writer.go_on_in_next(size)
+                    self.tell_state()
+                return self.store.log.segment
 
     def append(
         self,
