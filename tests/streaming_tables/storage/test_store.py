@@ -197,6 +197,7 @@ def test_explain_tells_what_is_passed_over(tmp_path: Path) -> None:
     assert (report.files_by_time, report.files_by_value, report.files_read) == (3, 0, 2)
     assert report.indexes == ("VID",)
     assert "reads 2 of 5 files" in str(report)
+    assert 0 < snapshot.explain(["VID"]).bytes_read < snapshot.explain().bytes_read < report.bytes
     unselective = snapshot.explain(None, Predicate.all_of(Comparison("VID", ">", 1)))
     assert (unselective.files_read, unselective.indexes) == (5, ())
     later = snapshot.explain(None, Predicate.all_of(Comparison(SEQ, ">=", 900)))

@@ -86,7 +86,6 @@ class DataFileReader:
         counts = [self._metadata.row_group(group).num_rows for group in range(self._metadata.num_row_groups)]
         self.offsets: NDArray[np.int64] = np.r_[0, np.cumsum(counts)].astype(np.int64)
         groups = [self._metadata.row_group(group) for group in range(self._metadata.num_row_groups)]
-        self.bytes = [group.total_byte_size for group in groups]
         place = [self._metadata.schema.column(one).path for one in range(len(self._metadata.schema))].index(
             time
         )
@@ -111,6 +110,16 @@ class DataFileReader:
                 column_cache.put(self._key, group, name, values)
                 found[name] = values
         return found
+
+    def group_bytes(self, group: int, names: Sequence[str]) -> int:
+        """Bytes in the file of some columns of a row group."""
+        row_group = self._metadata.row_group(group)
+        chunks = [row_group.column(place) for place in range(row_group.num_columns)]
+        return sum(
+            chunk.total_compressed_size
+            for chunk in chunks
+            if chunk.path_in_schema in names or chunk.path_in_schema.partition(".")[0] in names
+        )
 
     def times(self, group: int) -> NDArray[np.int64]:
         """The times of a row group, rising, as ticks."""

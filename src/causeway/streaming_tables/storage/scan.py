@@ -30,7 +30,6 @@ _Rows = NDArray[np.int64] | slice
 class FileReport:
     """What a scan of a data file read and passed over."""
 
-    groups: int = 0
     groups_read: int = 0
     bytes_read: int = 0
     rows_in_time: int = 0
@@ -234,18 +233,18 @@ def scan_file(
     high: int | None,
     predicate: CompiledPredicate | None,
     indexes: Mapping[str, ValueIndex],
-    selection: Selection | None,
+    selection: Selection,
+    *,
+    only_report: bool = False,
 ) -> FileReport:
-    """Add the rows of a data file. Without a selection, only say what would be read."""
-    report = FileReport(groups=len(reader.bytes))
+    """Add the rows of a data file, or only say what would be read."""
+    report = FileReport()
     first, last = reader.rows_between(low, high)
     report.rows_in_time = last - first
     if first == last:
         return report
     by_index = _from_indexes(predicate, indexes, first, last, report) if predicate and indexes else None
-    names = list(
-        dict.fromkeys([*(selection.columns if selection else ()), *(predicate.columns if predicate else ())])
-    )
+    names = list(dict.fromkeys([*selection.columns, *(predicate.columns if predicate else ())]))
     begin = int(np.searchsorted(reader.offsets, first, "right")) - 1
     end = int(np.searchsorted(reader.offsets, last, "left"))
     for group in range(begin, end):
@@ -262,8 +261,8 @@ def scan_file(
             if not any(len(found) for _, found in parts):
                 continue
         report.groups_read += 1
-        report.bytes_read += reader.bytes[group]
-        if selection is None:
+        if only_report:
+            report.bytes_read += reader.group_bytes(group, names)
             continue
         values = reader.columns(group, names)
         if parts is not None:

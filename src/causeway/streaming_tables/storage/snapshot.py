@@ -225,15 +225,17 @@ class Snapshot:
             compiled, low, high = _bounds(view, predicate, time_from, time_to, as_of)
             never = compiled is not None and not compiled.groups
             in_time = [] if never else _in_time(view, low, high, compiled)
+            selection = Selection(_names(view.definition, columns, False), view.definition.file_schema())
             reports: list[FileReport] = []
             groups = 0
             used: dict[str, None] = {}
             by_value = 0
             for file in in_time:
                 reader = self._store.reader(file)
-                groups += len(reader.bytes)
+                groups += len(reader.offsets) - 1
                 indexes = self._store.indexes(file, compiled.columns if compiled else ())
-                report = scan_file(reader, *_file_bounds(file, low, high), compiled, indexes, None)
+                bounds = _file_bounds(file, low, high)
+                report = scan_file(reader, *bounds, compiled, indexes, selection, only_report=True)
                 if report.index:
                     used.update(dict.fromkeys(report.index.split(", ")))
                 if report.groups_read:
