@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 import pickle
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pytest
+from deltalake import DeltaTable
+from tests.streaming_tables.storage.oracle import arrow_rows, plain_rows, table_definition
 from tests.streaming_tables.storage.small_tables import (
     make_numbered,
     numbered_definition,
@@ -294,3 +297,47 @@ def test_columns_of_nested_types(tmp_path: Path) -> None:
             writer.add_index(IndexDefinition("i", "a"))
     with pytest.raises(UserError, match="can't be partitioned by m"):
         store.snapshot().last_rows(1, ["m"])
+
+
+@pytest.mark.parametrize("kind", ["seconds", "timestamp"])
+def test_times_at_the_limits(tmp_path: Path, kind: str) -> None:
+    definition = table_definition(kind, range=None, slack=2**60)
+    earliest, latest = definition.time.limits
+    rows = [
+        {column.name: None for column in definition.columns} | {"T": tick} for tick in (latest, earliest, 0)
+    ]
+    store = TableStore.create(tmp_path / "t", replace(definition, slack=latest - earliest))
+    with store.writer("x") as writer:
+        for far in (earliest - 1, latest + 1):
+            with pytest.raises(UserError, match="too early or too late"):
+                writer.append(arrow_rows([{**rows[0], "T": far}], definition))
+        assert writer.append(arrow_rows(rows, definition)).accepted == 3
+        for _ in range(2):
+            snapshot = store.snapshot()
+            assert [row["T"] for row in plain_rows(snapshot.scan(with_seq=True), definition)] == [
+                latest,
+                earliest,
+                0,
+            ]
+            assert snapshot.scan(time_from=-(2**70), time_to=2**70).num_rows == 3
+            assert snapshot.scan(time_from=2**70).num_rows == snapshot.scan(time_to=-(2**70)).num_rows == 0
+            assert snapshot.scan(time_from=1, as_of=latest).num_rows == 1
+            writer.flush()
+
+
+def test_a_flush_records_the_batches_that_it_moved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = make_numbered(tmp_path / "t")
+    with store.writer("x") as writer:
+        writer.append(numbered_rows(0, 10), source="s", batch=3)
+
+        def append_meanwhile(step: str) -> None:
+            if step == "write files":
+                writer.append(numbered_rows(10, 10), source="s", batch=4)
+
+        monkeypatch.setattr(maintenance, "reached", append_meanwhile)
+        writer.flush()
+        delta = DeltaTable(tmp_path / "t/past")
+        assert delta.transaction_version("causeway-source-s") == 3
+        assert delta.to_pyarrow_table().num_rows == 10
+        assert writer.last_batch("s") == 4
+    assert numbers_in(store.snapshot().scan()) == list(range(20))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -85,18 +85,18 @@ class Maintenance:
             self._adopt_commits()
             reached("roll")
             store = self._store
-            end = self._writer.roll()
+            progress = self._writer.roll()
+            end = progress.frames
             with store.lock:
                 begin = store.past.log_mark
                 tails = [(first, tail) for first, tail in sorted(store.log.segments.items()) if first < end]
-                sources = dict(store.log.progress.sources)
             if begin == end:
                 self._remove_segments(end)
                 return
             for name in ("late", "rejected"):
                 self._flush_side(name, [tail for _, tail in tails], end)
             files = self._write_rows([tail for _, tail in tails], begin, end, run)
-            self._commit(files, [], end, sources)
+            self._commit(files, [], end, progress.sources)
             self._remove_segments(end)
             self._merge()
             self._remove_old()
@@ -149,7 +149,7 @@ class Maintenance:
         add: Sequence[DataFile],
         remove: Sequence[DataFile],
         log_mark: int | None = None,
-        sources: dict[str, int] | None = None,
+        sources: Mapping[str, int] | None = None,
         *,
         data_change: bool = True,
     ) -> None:

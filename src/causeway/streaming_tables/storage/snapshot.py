@@ -350,10 +350,12 @@ def _bounds(
         low, high = compiled.bounds(definition.time.name)
         lows.append(low)
         highs.append(high)
+    # No row lies outside these limits, and within them a bound is a 64-bit number.
+    least, most = -(2**63), 2**63 - 1
     return (
         compiled,
-        max((low for low in lows if low is not None), default=None),
-        min((high for high in highs if high is not None), default=None),
+        max((min(max(low, least), most) for low in lows if low is not None), default=None),
+        min((min(max(high, least), most) for high in highs if high is not None), default=None),
     )
 
 
