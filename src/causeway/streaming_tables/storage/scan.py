@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from causeway.streaming_tables.storage.column_reader import DataFileReader
+from causeway.streaming_tables.storage.column_reader import DataFileReader, FileColumn, fixed_width_view
 from causeway.streaming_tables.storage.predicate import CompiledComparison, CompiledPredicate
 from causeway.streaming_tables.storage.tail import Chunk
 from causeway.streaming_tables.storage.value_index import ValueIndex
@@ -63,6 +63,24 @@ class Selection:
         for name in self.columns:
             self.pieces.setdefault(name, []).append(_taken(values[name], rows))
 
+    def add_from_file(self, reader: DataFileReader, rows: _Rows) -> None:
+        """Take rows of a data file."""
+        count = _length(rows)
+        if self.limit is not None and self.rows + count > self.limit:
+            count = self.limit - self.rows
+            rows = slice(rows.start, rows.start + count) if isinstance(rows, slice) else rows[:count]
+        if not count:
+            return
+        self.rows += count
+        groups = _groups_of(reader, rows)
+        for name, column in reader.load(groups, self.columns).items():
+            pieces = self.pieces.setdefault(name, [])
+            values = column.flat(self.schema.field(name).type)
+            if values is not None:
+                pieces.append(_taken(values, rows))
+            else:
+                pieces.extend(_taken(column.groups[group], _within(reader, rows, group)) for group in groups)
+
     def table(self) -> pa.Table:
         """All of them."""
         schema = pa.schema([self.schema.field(name) for name in self.columns])
@@ -74,24 +92,10 @@ class Selection:
         return pa.Table.from_arrays(arrays, schema=schema)
 
 
-def _numbers(values: pa.Array) -> NDArray[Any] | None:
-    """A view of fixed-width values without NULLs as integers of the same width; None for others."""
-    kind = values.type
-    if values.null_count or not (pa.types.is_primitive(kind) and not pa.types.is_boolean(kind)):
-        return None
-    width = kind.bit_width
-    if width not in (8, 16, 32, 64):
-        return None
-    buffer = values.buffers()[1]
-    if buffer is None:
-        return None
-    return np.frombuffer(buffer, f"i{width // 8}")[values.offset : values.offset + len(values)]
-
-
 def _taken(values: pa.Array, rows: _Rows) -> pa.Array:
     if isinstance(rows, slice):
         return values.slice(rows.start, rows.stop - rows.start)
-    numbers = _numbers(values)
+    numbers = fixed_width_view(values)
     if numbers is None:
         return values.take(pa.array(rows))
     taken = numbers.take(rows)
@@ -245,32 +249,63 @@ def scan_file(
         return report
     by_index = _from_indexes(predicate, indexes, first, last, report) if predicate and indexes else None
     names = list(dict.fromkeys([*selection.columns, *(predicate.columns if predicate else ())]))
-    begin = int(np.searchsorted(reader.offsets, first, "right")) - 1
-    end = int(np.searchsorted(reader.offsets, last, "left"))
-    for group in range(begin, end):
-        offset, stop = int(reader.offsets[group]), int(reader.offsets[group + 1])
-        rows: _Rows
-        if by_index is None:
-            rows = slice(max(first, offset) - offset, min(last, stop) - offset)
-            parts = None
-        else:
-            parts = [
-                (rest, found[slice(*np.searchsorted(found, (offset, stop)))] - offset)
-                for rest, found in by_index
-            ]
-            if not any(len(found) for _, found in parts):
-                continue
-        report.groups_read += 1
-        if only_report:
-            report.bytes_read += reader.group_bytes(group, names)
-            continue
-        values = reader.columns(group, names)
-        if parts is not None:
-            kept = [_numbered(_narrowed(rest, values, found)) for rest, found in parts if len(found)]
-            rows = kept[0] if len(kept) == 1 else np.unique(np.concatenate(kept))
-        elif predicate is not None:
-            rows = _matching(predicate.groups, values, rows)
-        selection.add(values, rows, _length(rows))
-        if selection.full:
-            break
+    rows: _Rows = slice(first, last)
+    if by_index is not None:
+        rows = (
+            by_index[0][1] if len(by_index) == 1 else np.unique(np.concatenate([one for _, one in by_index]))
+        )
+    groups = _groups_of(reader, rows)
+    report.groups_read = len(groups)
+    if only_report:
+        report.bytes_read = sum(reader.group_bytes(group, names) for group in groups)
+    elif groups:
+        if predicate is not None:
+            columns = reader.load(groups, predicate.columns)
+            rows = _selected(reader, columns, selection.schema, predicate, by_index, rows)
+        selection.add_from_file(reader, rows)
     return report
+
+
+def _groups_of(reader: DataFileReader, rows: _Rows) -> list[int]:
+    """The row groups that hold the rows."""
+    if isinstance(rows, slice):
+        begin = int(np.searchsorted(reader.offsets, rows.start, "right")) - 1
+        return list(range(begin, int(np.searchsorted(reader.offsets, rows.stop, "left"))))
+    places = np.searchsorted(rows, reader.offsets)
+    return np.flatnonzero(places[1:] > places[:-1]).tolist()
+
+
+def _within(reader: DataFileReader, rows: _Rows, group: int) -> _Rows:
+    """Those of the rows that are in a row group, numbered from its beginning."""
+    begin, end = int(reader.offsets[group]), int(reader.offsets[group + 1])
+    if isinstance(rows, slice):
+        return slice(max(rows.start, begin) - begin, min(rows.stop, end) - begin)
+    inside: NDArray[np.int64] = rows[slice(*np.searchsorted(rows, (begin, end)))] - begin
+    return inside
+
+
+def _selected(
+    reader: DataFileReader,
+    columns: Mapping[str, FileColumn],
+    schema: pa.Schema,
+    predicate: CompiledPredicate,
+    by_index: list[tuple[Sequence[CompiledComparison], NDArray[np.int64]]] | None,
+    rows: _Rows,
+) -> _Rows:
+    """The rows of a file that match, of those that time and indexes leave."""
+    parts: list[tuple[Sequence[Sequence[CompiledComparison]], _Rows]]
+    parts = [(predicate.groups, rows)] if by_index is None else [([rest], found) for rest, found in by_index]
+    flat = {name: column.flat(schema.field(name).type) for name, column in columns.items()}
+    found: list[_Rows] = []
+    for groups, left in parts:
+        if not any(values is None for values in flat.values()):
+            found.append(_matching(groups, flat, left) if _length(left) else left)
+            continue
+        for group in _groups_of(reader, left):
+            values = {name: column.groups[group] for name, column in columns.items()}
+            matching = _numbered(_matching(groups, values, _within(reader, left, group)))
+            found.append(matching + reader.offsets[group])
+    if len(found) == 1:
+        return found[0]
+    numbers = np.concatenate([np.empty(0, np.int64), *(_numbered(one) for one in found)])
+    return numbers if len(parts) == 1 else np.unique(numbers)
