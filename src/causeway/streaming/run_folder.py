@@ -45,7 +45,10 @@ class RunFolder:
     @contextmanager
     def locked(self) -> Iterator[None]:
         """Keep other processes away from the run; a second one gets an error that names the first."""
-        self.path.mkdir(parents=True, exist_ok=True)
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+        except OSError as refused:
+            raise UserError(f"{self.path} cannot be made: {refused.strerror}") from refused
         with FolderLock(self.path, self.command):
             yield
 
