@@ -1,22 +1,21 @@
-"""Answers as they come, batch by batch, and what they amount to in the end.
+"""A query's answers on disk, batch by batch, and what they amount to in the end.
 
-    RUN/q5/answers/batch-000000012/*.parquet   a batch's answers
-    RUN/q5/answers/batch-000000012.json        how many slices were answered, and when it was readable
+    RUN/q5/answers/batch-000000012.parquet/   a batch's answers
+    RUN/q5/answers/batch-000000012.json       how many slices were answered, and when it was readable
 
-A batch that is done again after a crash replaces its folder: nothing is lost, nothing doubled. A folder
-without its note is not finished, and nobody reads it.
+`streaming.sink` says why nothing is lost or doubled when a batch is repeated after a crash.
 """
 
 from __future__ import annotations
 
-import json
-import shutil
 import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from causeway.nexmark.queries import Query
+from causeway.nexmark.queries.query import Query
+from causeway.spark.internals import planned_offsets
+from causeway.streaming.sink import BatchFolder
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -40,45 +39,33 @@ class AnswerSink:
     """Writes batches; to be given to `foreachBatch`."""
 
     def __init__(self, folder: Path, checkpoint: Path) -> None:
-        self._folder = folder
+        self._batches = BatchFolder(folder)
         self._checkpoint = checkpoint
 
     def __call__(self, batch: DataFrame, number: int) -> None:
         began = time.time()
-        folder = _folder(self._folder, number)
-        # What a crash left of the same batch.
-        shutil.rmtree(folder, ignore_errors=True)
-        batch.write.mode("overwrite").parquet(str(folder.resolve()))
-        note = folder.with_suffix(".json")
-        aside = note.with_name(f".{note.name}")
-        noted = BatchNote(number, began, time.time(), _answered(self._checkpoint, number))
-        aside.write_text(json.dumps(asdict(noted)))
-        aside.replace(note)
-
-
-def _answered(checkpoint: Path, batch: int) -> int:
-    """The slices that are answered when a batch is done, by Spark's log, which it writes before the batch."""
-    lines = (checkpoint / "offsets" / str(batch)).read_text().splitlines()[2:]
-    ends = [json.loads(line) for line in lines if line.startswith("{")]
-    return min(int(end["slice"]) for end in ends if "slice" in end)
+        batch.write.mode("overwrite").parquet(str(self._batches.begin(number).resolve()))
+        offsets = [offset["slice"] for offset in planned_offsets(self._checkpoint, number) if offset]
+        self._batches.finish(number, asdict(BatchNote(number, began, time.time(), min(offsets))))
 
 
 def discard(batch: DataFrame, number: int) -> None:
-    """A sink that lets everything be computed, and keeps nothing."""
+    """A sink that computes everything and keeps nothing."""
     batch.write.format("noop").mode("overwrite").save()
 
 
 def batch_notes(folder: Path) -> list[BatchNote]:
-    """The notes of all batches that are done, in their order."""
-    return [BatchNote(**json.loads(path.read_text())) for path in sorted(folder.glob("batch-*.json"))]
+    """The notes of all batches that are readable, in their order."""
+    return [BatchNote(**note) for note in BatchFolder(folder).notes()]
 
 
 def final_answer(spark: SparkSession, query: Query, folder: Path) -> DataFrame | None:
     """What the answers amount to: all rows, or the last one of each key. `None` before the first batch."""
-    done = [str(_folder(folder, note.batch).resolve()) for note in batch_notes(folder)]
-    if not done:
+    batches = BatchFolder(folder)
+    outputs = [str(batches.output(number).resolve()) for number in batches.numbers()]
+    if not outputs:
         return None
-    rows = spark.read.option("basePath", str(folder.resolve())).parquet(*done)
+    rows = spark.read.option("basePath", str(folder.resolve())).parquet(*outputs)
     if not query.keys:
         return rows
     keys = ", ".join(f"`{key}`" for key in query.keys)
@@ -90,7 +77,3 @@ def final_answer(spark: SparkSession, query: Query, folder: Path) -> DataFrame |
         "_metadata.row_index DESC) AS newest_first",
     )
     return ranked.where("newest_first = 1").drop("newest_first")
-
-
-def _folder(folder: Path, number: int) -> Path:
-    return folder / f"batch-{number:09d}"
