@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from causeway.nexmark.events.slices import Slices
 from causeway.nexmark.queries import Query, find_query
-from causeway.nexmark.runner.answers import discard
-from causeway.nexmark.runner.query_run import answering
+from causeway.nexmark.queries.answers import discard
+from causeway.nexmark.runner.answering import Reading, answering, shards_for
 from causeway.spark.session import spark_session
 from nexmark_flink.handshake import tell, wait_for_start
 
@@ -30,14 +30,15 @@ _DELAY: Final = 4_000
 """Milliseconds, as Flink's tables have it."""
 
 
-def run(spark: SparkSession, query: Query, folder: Path, most: int) -> tuple[float, list[dict[str, Any]]]:
+def run(spark: SparkSession, query: Query, folder: Path, limit: int) -> tuple[float, list[dict[str, Any]]]:
     """Seconds from the query's start until all is answered, and what Spark told of its batches."""
     total = Slices.of(folder, query.model).total
     assert total is not None
     scratch = Path(tempfile.mkdtemp(prefix="causeway-vs-flink-"))
     try:
         began = time.monotonic()
-        with answering(spark, query, folder, scratch, discard, most, _DELAY) as at_work:
+        reading = Reading(limit, spark.sparkContext.defaultParallelism, shards_for(spark), _DELAY)
+        with answering(spark, query, folder, scratch, discard, reading) as at_work:
             # One more than there are: the end is a slice of its own.
             while _answered(at_work) <= total:
                 time.sleep(_POLL)

@@ -27,7 +27,8 @@ from causeway.nexmark.judge.output_matching.areas import (
 )
 from causeway.nexmark.judge.output_matching.ideal import Ideal, find_ideal
 from causeway.nexmark.queries import Query
-from causeway.nexmark.runner.answers import batch_notes
+from causeway.nexmark.queries.answers import batch_notes
+from causeway.streaming.sink import BatchFolder
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -58,8 +59,8 @@ def output_matching(
     timeline = ideal_timeline(spark, ideal, end)
     readable = {note.batch: note.readable - clock.started for note in batch_notes(answers_folder)}
     if not ideal.ours:
-        told = _counts(answers_folder, readable)
-        matching = match_counts((_seconds(timeline, clock), _doubles(timeline, "value")), told, span)
+        ours_counted = _counts(answers_folder, readable)
+        matching = match_counts((_seconds(timeline, clock), _doubles(timeline, "value")), ours_counted, span)
         names = pa.array([], pa.string())
     else:
         ours = our_timeline(spark, ideal, answers_folder, readable)
@@ -101,7 +102,7 @@ def ideal_timeline(spark: SparkSession, ideal: Ideal, before: int) -> pa.Table:
 def _counts(folder: Path, readable: Mapping[int, float]) -> tuple[F64, F64]:
     """When each batch was readable, and its number of answers."""
     rows = [
-        sum(pq.read_metadata(file).num_rows for file in _batch_folder(folder, number).glob("*.parquet"))
+        sum(pq.read_metadata(file).num_rows for file in BatchFolder(folder).output(number).glob("*.parquet"))
         for number in readable
     ]
     return np.array(list(readable.values()), np.float64), np.array(rows, np.float64)
@@ -110,7 +111,7 @@ def _counts(folder: Path, readable: Mapping[int, float]) -> tuple[F64, F64]:
 def our_timeline(spark: SparkSession, ideal: Ideal, folder: Path, readable: Mapping[int, float]) -> pa.Table:
     """Our answers as they stood after each `batch`: `key` and `value`."""
     schema = pa.schema([("batch", pa.int64()), ("key", pa.string()), ("value", pa.float64())])
-    written = (file for number in readable for file in _batch_folder(folder, number).glob("*.parquet"))
+    written = (file for number in readable for file in BatchFolder(folder).output(number).glob("*.parquet"))
     files = [str(file.resolve()) for file in written if pq.read_metadata(file).num_rows]
     if not files:
         return schema.empty_table()
@@ -150,10 +151,6 @@ def _summed(rows: DataFrame) -> DataFrame:
         .agg({"change": "sum"})
         .selectExpr("batch", "key", "sum(`sum(change)`) OVER (PARTITION BY key ORDER BY batch) AS value")
     )
-
-
-def _batch_folder(folder: Path, number: int) -> Path:
-    return folder / f"batch-{number:09d}"
 
 
 def _seconds(rows: pa.Table, clock: FirehoseClock) -> F64:
