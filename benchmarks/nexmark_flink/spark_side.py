@@ -31,7 +31,7 @@ _DELAY: Final = 4_000
 
 
 def run(spark: SparkSession, query: Query, folder: Path, limit: int) -> tuple[float, list[dict[str, Any]]]:
-    """Seconds from the query's start until all is answered, and what Spark told of its batches."""
+    """Seconds from the query's start until all is answered, and what Spark offsets of its batches."""
     total = Slices.of(folder, query.model).total
     assert total is not None
     scratch = Path(tempfile.mkdtemp(prefix="causeway-vs-flink-"))
@@ -58,8 +58,8 @@ def _answered(at_work: StreamingQuery) -> int:
     if progress is None or not progress["sources"]:
         return 0
     ends = [source["endOffset"] for source in progress["sources"]]
-    told = [json.loads(end) if isinstance(end, str) else end for end in ends]
-    return min(int(end["slice"]) for end in told if end)
+    offsets = [json.loads(end) if isinstance(end, str) else end for end in ends]
+    return min(int(end["slice"]) for end in offsets if end)
 
 
 def _ended(at_work: StreamingQuery) -> bool:
@@ -69,15 +69,15 @@ def _ended(at_work: StreamingQuery) -> bool:
 
 def main() -> None:
     """Warm up, wait, run, tell."""
-    given: dict[str, Any] = json.loads(sys.argv[1])
-    query = find_query("modern", given["query"], given["rules"])
-    with spark_session("nexmark vs flink", master=f"local[{given['cores']}]") as spark:
+    settings: dict[str, Any] = json.loads(sys.argv[1])
+    query = find_query("modern", settings["query"], settings["rules"])
+    with spark_session("nexmark vs flink", master=f"local[{settings['cores']}]") as spark:
         java = spark.sparkContext._jvm.java.lang  # type: ignore[union-attr]
-        for _ in range(given["warm_ups"]):
-            run(spark, query, Path(given["warm_up"]), given["most"])
+        for _ in range(settings["warm_ups"]):
+            run(spark, query, Path(settings["warm_up"]), settings["limit"])
         tell(java=java.ProcessHandle.current().pid())
         wait_for_start()
-        seconds, progress = run(spark, query, Path(given["folder"]), given["most"])
+        seconds, progress = run(spark, query, Path(settings["folder"]), settings["limit"])
         tell(
             seconds=seconds,
             progress=progress,

@@ -16,10 +16,10 @@ from causeway.nexmark.judge.check import register_tables
 from causeway.nexmark.judge.output_matching.areas import (
     F64,
     I64,
+    Emissions,
     Matching,
     Span,
     Steps,
-    Told,
     match_answers,
     match_counts,
     match_sets,
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ideal_timeline", "our_timeline", "output_matching"]
 
-_MOST_POINTS: Final = 500
+_POINT_LIMIT: Final = 500
 _DIGITS: Final = 7
 
 
@@ -68,14 +68,14 @@ def output_matching(
         when = np.array([readable[number] for number in _longs(ours, "batch").tolist()], np.float64)
         matching = _match(
             ideal,
-            Told(_seconds(timeline, clock), _codes(timeline, names), _doubles(timeline, "value")),
-            Told(when, _codes(ours, names), _doubles(ours, "value")),
+            Emissions(_seconds(timeline, clock), _codes(timeline, names), _doubles(timeline, "value")),
+            Emissions(when, _codes(ours, names), _doubles(ours, "value")),
             span,
         )
     return _facts(ideal, matching, span, names)
 
 
-def _match(ideal: Ideal, wanted: Told, found: Told, span: Span) -> Matching:
+def _match(ideal: Ideal, wanted: Emissions, found: Emissions, span: Span) -> Matching:
     if ideal.distance == "value":
         return match_values(wanted, found, span)
     if ideal.distance == "rows":
@@ -203,7 +203,7 @@ def _facts(ideal: Ideal, matching: Matching, span: Span, names: pa.Array) -> dic
 
 def _points(steps: Steps, span: Span) -> dict[str, list[float]]:
     """Few enough to draw; a value holds until the next."""
-    few = steps.thinned(span, _MOST_POINTS)
+    few = steps.thinned(span, _POINT_LIMIT)
     return {
         "seconds": [round(second, 4) for second in few.times.tolist()],
         "values": [float(f"{value:.{_DIGITS}g}") for value in few.values.tolist()],
