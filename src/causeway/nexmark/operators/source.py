@@ -34,6 +34,9 @@ _CELLS: Final = pa.schema(
     ]
 )
 _ROWS_AT_ONCE: Final = 50_000
+# The golden ratio: a product with it spreads neighbours evenly over its upper bits.
+_MIXER: Final = np.uint64(0x9E3779B97F4A7C15)
+_MIXED_BITS: Final = np.uint64(40)
 
 
 class RowSource(DataSource):
@@ -151,16 +154,16 @@ class _CellReader(SliceReader):
                 newest = END_OF_TIME
                 continue
             newest = max(newest, -1 if newest_of_slice is None else newest_of_slice)
-            for stream, events in tables.items():
+            # Slice by slice: what is dropped here is not copied when slices are put together.
+            for stream, events in kernel.combine_all(tables).items():
                 parts[stream].append(events)
-        events_of = {
-            stream: pa.concat_tables(tables).combine_chunks() for stream, tables in parts.items() if tables
-        }
         rows: list[tuple[int, str, int, int, bytes]] = []
-        for stream, events in kernel.combine_all(events_of).items():
-            column = None if kernel.dealt_by is None else kernel.dealt_by[stream]
-            for key, cell in zip(keys, deal(events, column, len(keys)), strict=True):
-                rows.append((key, stream, numbers[0], newest, cell))
+        for stream, combined in parts.items():
+            if combined:
+                events = pa.concat_tables(combined).combine_chunks()
+                column = None if kernel.dealt_by is None else kernel.dealt_by[stream]
+                for key, cell in zip(keys, deal(events, column, len(keys)), strict=True):
+                    rows.append((key, stream, numbers[0], newest, cell))
         if newest == END_OF_TIME:
             rows += [(key, "", numbers[0], newest, b"") for key in keys]
         yield pa.record_batch(
@@ -187,8 +190,9 @@ def deal(events: pa.Table, key: str | None, shards: int) -> list[bytes]:
     if key is None:
         assert shards == 1
         return [pack_table(events)]
-    # Identifiers are dealt out in turn: neighbours, which are hot together, go to different shards.
-    shard = events.column(key).cast(pa.int64()).to_numpy() % shards
+    # Not in turn: hot identifiers are often multiples of a number, and would all go to the same shard.
+    identifiers = events.column(key).cast(pa.int64()).to_numpy().astype(np.uint64)
+    shard = (identifiers * _MIXER >> _MIXED_BITS) % np.uint64(shards)
     return [pack_table(events.take(np.flatnonzero(shard == number))) for number in range(shards)]
 
 

@@ -88,7 +88,8 @@ class Tables:
         return None if cell is None else unpack_table(cell)
 
     def put(self, name: str, table: pa.Table) -> None:
-        self._store.write(name, pack_table(table))
+        # Compressed here, since Spark writes state several times.
+        self._store.write(name, pack_table(table, compression="lz4"))
 
     def remove(self, name: str) -> None:
         self._store.remove(name)

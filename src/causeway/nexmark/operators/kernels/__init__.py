@@ -27,6 +27,7 @@ __all__ = [
     "longs",
     "place_of",
     "put",
+    "rows_where",
     "split_late",
     "text",
     "time",
@@ -92,7 +93,7 @@ class Kernel(ABC):
         return None
 
     def combine(self, stream: str, events: pa.Table) -> pa.Table:
-        """What a shard needs to know of some slices' events of a stream."""
+        """What a shard needs to know of a slice's events of a stream."""
         return events
 
     def combine_all(self, events: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
@@ -135,6 +136,11 @@ def best_of_each(rows: pa.Table, keys: Sequence[str], order: Sequence[tuple[str,
     for column in columns:
         first[1:] |= column[at][1:] != column[at][:-1]
     return rows.take(at[first])
+
+
+def rows_where(rows: pa.Table, flags: Flags) -> pa.Table:
+    """The rows with a flag; without a copy if all have one."""
+    return rows if flags.all() else rows.filter(pa.array(flags))
 
 
 def together(kept: pa.Table | None, new: pa.Table | None) -> pa.Table | None:

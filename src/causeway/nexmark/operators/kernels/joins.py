@@ -21,6 +21,7 @@ from causeway.nexmark.operators.kernels import (
     Watermark,
     longs,
     place_of,
+    rows_where,
     together,
 )
 from causeway.nexmark.operators.kernels.chunks import Chunks, chunks_of
@@ -100,4 +101,4 @@ class Join(Kernel):
 
 def _keep(chunks: Chunks, name: str, rows: pa.Table, until: Longs, watermark: Watermark) -> None:
     kept = until > watermark.now
-    chunks.put(name, rows.filter(pa.array(kept)), int(until[kept].max(initial=0)))
+    chunks.put(name, rows_where(rows, kept), int(until[kept].max(initial=0)))

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from causeway.nexmark.model import ARRIVAL
-from causeway.nexmark.operators.kernels import Flags, Kernel, Longs, State, Watermark, longs
+from causeway.nexmark.operators.kernels import Flags, Kernel, Longs, State, Watermark, longs, rows_where
 from causeway.nexmark.operators.kernels.chunks import Chunks, chunks_of
 
 __all__ = ["BestPerKey"]
@@ -27,7 +27,8 @@ class BestPerKey(Kernel):
 
     keys: ClassVar[Sequence[str]]
     """Columns of numbers; the first is the one that bids are dealt and kept by."""
-    chunk: ClassVar[int] = 1024
+    chunk: ClassVar[int] = 4096
+    """Auctions that are kept together."""
     idle: ClassVar[int]
     """Milliseconds after its last bid when a key is given up, by the watermark."""
 
@@ -60,7 +61,7 @@ class BestPerKey(Kernel):
                 found.append(_changed(ranked, kept))
                 last_bid = self._last_of_key(ranked)
                 alive = last_bid + self.idle > watermark.now
-                chunks.put(name, ranked.filter(pa.array(alive)), int(last_bid.max()) + self.idle)
+                chunks.put(name, rows_where(ranked, alive), int(last_bid.max()) + self.idle)
         chunks.finish(watermark)
         if not found:
             return self.answer.empty_table()

@@ -34,7 +34,6 @@ class ExpandedBids(Join):
     one, many = "auction", "bid"
     by: ClassVar = {"auction": "id", "bid": "auction"}
     key = by
-    chunk = 512
     reads: ClassVar = {"auction": _AUCTION.names, "bid": _BID.names}
     answer = pa.schema(
         [
