@@ -47,6 +47,9 @@ class _Cells(dict[str, bytes]):
     def write(self, name: str, cell: bytes) -> None:
         self[name] = cell
 
+    def remove(self, name: str) -> None:
+        del self[name]
+
 
 def floor(workload: Workload, run: dict[str, Any], batches: list[dict[str, Any]]) -> dict[str, float]:
     """Seconds per million tuples of the run's batches, in one process, shard by shard."""

@@ -11,8 +11,9 @@ from causeway.streaming_tables.storage.definition import (
     default_compartment,
 )
 from causeway.streaming_tables.storage.errors import DamagedTableError, UnsupportedPredicate
+from causeway.streaming_tables.storage.facts import Candidates, ScanReport, TableFacts
 from causeway.streaming_tables.storage.predicate import Comparison, Predicate
-from causeway.streaming_tables.storage.snapshot import Candidates, ScanReport, Snapshot, TableFacts
+from causeway.streaming_tables.storage.snapshot import Snapshot
 from causeway.streaming_tables.storage.store import TableStore
 from causeway.streaming_tables.storage.writer import Appended, TableWriter
 
