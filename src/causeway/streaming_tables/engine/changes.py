@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 
 from causeway.runtime.errors import UserError
-from causeway.streaming_tables.engine.one_time import Moment, moment_of
+from causeway.streaming_tables.engine.one_time import moment_of
 from causeway.streaming_tables.engine.relations import SEQ, Relations
+from causeway.streaming_tables.engine.side_tables import SideTable
 from causeway.streaming_tables.engine.spark_errors import in_users_text
 from causeway.streaming_tables.engine.warehouse import Warehouse
-from causeway.streaming_tables.language import Delete, Query, Update
+from causeway.streaming_tables.language import Delete, Query, Rendered, Update
 from causeway.streaming_tables.language.tokens import quote_identifier
 from causeway.streaming_tables.storage import Snapshot, TableDefinition, TableWriter
 
@@ -112,7 +114,8 @@ class Changes:
     def delete(self, statement: Delete, writer: TableWriter, clock: str) -> int:
         """Delete rows; returns how many."""
         snapshot = writer.store.snapshot()
-        found = self._select([SEQ], statement.table, statement.alias, statement.where, snapshot, clock)
+        where = [] if statement.where is None else [statement.where]
+        found = self._select([SEQ], where, statement.table, statement.alias, snapshot, clock)
         return writer.delete(np.asarray(found.column(0).to_numpy(), np.int64))
 
     def update(self, statement: Update, writer: TableWriter, clock: str) -> int:
@@ -125,55 +128,74 @@ class Changes:
                 f"{definition.time.name} is the time of a row of {definition.name} and stays; "
                 "delete the row and insert another"
             )
-        now = moment_of({definition.name: snapshot}, clock)
-        columns = [
-            f"CAST({self._expression(values[name.lower()], now)} AS {_type_of(definition, name)}) "
-            f"AS {quote_identifier(name)}"
+        columns: list[str | _Value] = [
+            _Value(values[name.lower()], name, _type_of(definition, name))
             if name.lower() in values
             else f"{quote_identifier(statement.alias or definition.name)}.{quote_identifier(name)}"
             for name in definition.arrow_schema().names
         ]
-        found = self._select(
-            [*columns, SEQ], statement.table, statement.alias, statement.where, snapshot, clock
-        )
+        where = [] if statement.where is None else [statement.where]
+        found = self._select([*columns, SEQ], where, statement.table, statement.alias, snapshot, clock)
         return writer.replace(found.cast(definition.file_schema()))
 
     def _select(
         self,
-        columns: Sequence[str],
+        columns: Sequence[str | _Value],
+        where: Sequence[Query],
         table: str,
         alias: str | None,
-        where: Query | None,
         snapshot: Snapshot,
         clock: str,
     ) -> pa.Table:
-        """The named expressions for all rows that meet a condition of the user's."""
+        """Columns and expressions of the user's, for all rows that meet the user's condition, if any."""
+        queries = [column.expression for column in columns if isinstance(column, _Value)] + [*where]
         name = self._relations.unused_name(table)
         frames: dict[str, DataFrame] = {name: self._relations.snapshot(snapshot, with_seq=True)}
-        others = {} if where is None else self._others(where, frames)
-        head = f"SELECT {', '.join(columns)} FROM {name} AS {quote_identifier(alias or table)}"
-        if where is None:
-            with self._relations.named(frames):
-                return self._relations.spark.sql(head).toArrow()
-        now = moment_of({table: snapshot}, clock)
-        rendered = where.rendered(
-            lambda piece: _no_window(piece.table),
-            now.literal,
-            table_name=lambda piece: others[piece.table.lower()],
-        )
-        with in_users_text(rendered), self._relations.named(frames):
-            return self._relations.spark.sql(f"{head} WHERE {rendered.text}\n").toArrow()
-
-    def _others(self, where: Query, frames: dict[str, DataFrame]) -> dict[str, str]:
-        """Relations of the streaming tables that a condition reads in subqueries."""
+        contents: dict[str, Snapshot | SideTable] = {table.lower(): snapshot}
         names = {}
-        for table in dict.fromkeys(piece.table.lower() for piece in where.tables):
-            names[table] = self._relations.unused_name(table)
-            frames[names[table]] = self._relations.snapshot(self._warehouse.require(table).snapshot())
-        return names
+        for other in dict.fromkeys(piece.table.lower() for query in queries for piece in query.tables):
+            names[other] = self._relations.unused_name(other)
+            contents[other] = contents.get(other) or self._warehouse.content(other)
+            frames[names[other]] = self._relations.content(contents[other])
+        now = moment_of(contents, clock)
+        text = "SELECT "
+        parts: list[tuple[int, Rendered]] = []
 
-    def _expression(self, expression: Query, now: Moment) -> str:
-        return expression.render(lambda piece: _no_window(piece.table), now.literal)
+        def add(query: Query) -> None:
+            # On lines of its own: it may end with a comment, and Spark's errors lead back to it by the line.
+            nonlocal text
+            rendered = query.rendered(
+                lambda piece: _no_window(piece.table),
+                now.literal,
+                table_name=lambda piece: names[piece.table.lower()],
+            )
+            text += "\n"
+            parts.append((text.count("\n") + 1, rendered))
+            text += f"{rendered.text}\n"
+
+        for number, column in enumerate(columns):
+            text += ", " if number else ""
+            if isinstance(column, _Value):
+                text += "CAST("
+                add(column.expression)
+                text += f"AS {column.kind}) AS {quote_identifier(column.name)}"
+            else:
+                text += column
+        text += f" FROM {name} AS {quote_identifier(alias or table)}"
+        for condition in where:
+            text += " WHERE"
+            add(condition)
+        with in_users_text(parts), self._relations.named(frames):
+            return self._relations.spark.sql(text).toArrow()
+
+
+@dataclass(frozen=True)
+class _Value:
+    """The new value of a column."""
+
+    expression: Query
+    name: str
+    kind: str
 
 
 def _no_window(table: str) -> str:

@@ -16,7 +16,7 @@ from zoneinfo import ZoneInfo
 
 from causeway.streaming_tables.engine.plan_tree import PlanNode
 
-__all__ = ["Condition", "Conditions", "Disjunction", "constant"]
+__all__ = ["Condition", "Conditions", "Disjunction", "LongLists", "constant"]
 
 _LIMIT: Final = 64
 """The most conjunctions that a condition may be multiplied out to."""
@@ -50,13 +50,23 @@ class _NotTakenError(Exception):
 
 
 @dataclass(frozen=True)
+class LongLists:
+    """The constants of a statement's `IN` lists, all of one type."""
+
+    kind: str
+    values: tuple[Any, ...]
+    is_one: bool
+    """Whether they are those of one list. Otherwise a list has some of them."""
+
+
+@dataclass(frozen=True)
 class Conditions:
     """Reads conditions on one table's columns: the expression numbers of its attributes, and their names."""
 
     columns: Mapping[int, str]
     time_zone: str
-    long_lists: Mapping[int, tuple[Any, ...] | None]
-    """By attribute, the constants of its only `IN` list. Spark's JSON leaves out those of optimized lists."""
+    long_lists: LongLists | None = None
+    """For optimized plans, whose JSON leaves out the constants of long lists."""
 
     def exact(self, expression: PlanNode) -> Disjunction | None:
         """The expression as conditions, or None if a part of it cannot be taken."""
@@ -119,11 +129,10 @@ class Conditions:
     def _in(self, expression: PlanNode, negated: bool) -> Disjunction:
         column, kind = self._column(expression.children[0])
         if expression.kind == "InSet":
-            number = expression.children[0].expression_id
-            known = None if number is None else self.long_lists.get(number)
-            if known is None:
+            known = self.long_lists
+            if known is None or known.kind != kind or (negated and not known.is_one):
                 raise _NotTakenError
-            values = known
+            values = known.values
         else:
             values = tuple(self._constant(item, kind) for item in expression.children[1:])
         if negated:
@@ -172,7 +181,10 @@ def constant(node: PlanNode, kind: str, time_zone: str, *, widen: bool = False) 
 
 
 def _timestamp(text: str, time_zone: str) -> datetime:
-    return datetime.fromisoformat(text).replace(tzinfo=ZoneInfo(time_zone))
+    found = datetime.fromisoformat(text).replace(tzinfo=ZoneInfo(time_zone))
+    if found.utcoffset() != found.replace(fold=1).utcoffset():
+        raise ValueError("an hour that the clocks show twice")
+    return found
 
 
 _READERS: Final[dict[str, Callable[[str, str], Any]]] = {

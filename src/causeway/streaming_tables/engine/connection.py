@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import shutil
 import threading
 from collections.abc import Mapping
 from contextlib import ExitStack, suppress
@@ -70,7 +71,8 @@ class Connection:
         self.spark = spark
         self._stack = stack
         warehouse.remove_scratch()
-        self._relations = Relations(spark, warehouse.scratch())
+        self._scratch = warehouse.scratch()
+        self._relations = Relations(spark, self._scratch)
         self._queries = QueryRegistry()
         self._standard = StandardTables(spark, warehouse.standard)
         self._standard.load()
@@ -137,7 +139,7 @@ class Connection:
         self._background.close()
         with suppress(Exception):
             self._relations.close()
-        self.warehouse.remove_scratch()
+        shutil.rmtree(self._scratch, ignore_errors=True)
         self._stack.close()
 
     def __enter__(self) -> Connection:

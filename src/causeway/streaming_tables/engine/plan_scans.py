@@ -7,12 +7,11 @@ filtered by, so that only files and rows that can match are given to Spark, whic
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from causeway.streaming_tables.engine.conditions import Conditions, Disjunction, constant
+from causeway.streaming_tables.engine.conditions import Conditions, Disjunction, LongLists, constant
 from causeway.streaming_tables.engine.plan_tree import PlanNode
 
 __all__ = ["ALWAYS", "Scan", "needs_of_relations", "plain_scan"]
@@ -75,7 +74,7 @@ def plain_scan(plan: PlanNode, time_zone: str) -> Scan | None:
     columns = {number: column for number, (_, column) in relations.items()}
     if node.kind == "Filter":
         (condition,) = node.expressions("condition")
-        taken = Conditions(columns, time_zone, {}).exact(condition)
+        taken = Conditions(columns, time_zone).exact(condition)
         if taken is None:
             return None
         conditions = taken
@@ -129,17 +128,23 @@ def _relation_of(node: PlanNode, relations: Mapping[int, tuple[str, str]]) -> st
     return None
 
 
-def _long_lists(plan: PlanNode, time_zone: str) -> dict[int, tuple[Any, ...] | None]:
-    """The constants of `IN` lists, for attributes that have one list only."""
-    lists: dict[int, tuple[Any, ...] | None] = {}
-    counts: Counter[int] = Counter()
-    for node in plan.walk():
-        if node.kind == "In" and node.children[0].expression_id is not None:
-            number, kind = node.children[0].expression_id, node.children[0].data_type
-            values = tuple(constant(item, kind, time_zone) for item in node.children[1:])
-            counts[number] += 1
-            lists[number] = None if any(value is None for value in values) else values
-    return {number: values for number, values in lists.items() if counts[number] == 1}
+def _long_lists(plan: PlanNode, time_zone: str) -> LongLists | None:
+    """The constants of all `IN` lists of a statement; None if they cannot be known.
+
+    Spark's optimizer copies a list from a column to those that the statement makes equal to it, so that a
+    list in the optimized plan may be any of the statement's.
+    """
+    kinds: set[str] = set()
+    values: dict[Any, None] = {}
+    lists = [node for node in plan.walk() if node.kind == "In"]
+    for node in lists:
+        column, *items = node.children
+        constants = [constant(item, column.data_type, time_zone) for item in items]
+        if column.kind != "AttributeReference" or any(value is None for value in constants):
+            return None
+        kinds.add(column.data_type)
+        values.update(dict.fromkeys(constants))
+    return LongLists(kinds.pop(), tuple(values), len(lists) == 1) if len(kinds) == 1 else None
 
 
 def _union(one: Disjunction, other: Disjunction) -> Disjunction:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Final
 
+from causeway.runtime.errors import UserError
 from causeway.streaming_tables.language import Rendered
 
 __all__ = ["in_users_text", "spark_message"]
@@ -15,11 +16,15 @@ _PLACE: Final = re.compile(r";?\s*\(?line (\d+),? pos(?:ition)? (\d+)")
 _STATE: Final = re.compile(r"\s*SQLSTATE: \w+.*", re.DOTALL)
 _CLASS: Final = re.compile(r"^\[[A-Z0-9_.]+\]\s*")
 _OWN_NAMES: Final = re.compile(r"__causeway_(\w+?)_\d+\b")
+_HIDDEN: Final = re.compile(r"`__(?:seq|row|previous|tick)`, |, `__(?:seq|row|previous|tick)`")
 
 
 @contextmanager
-def in_users_text(rendered: Rendered | str) -> Iterator[None]:
-    """Turn Spark's complaint about the rendered statement into a StatementError about the user's."""
+def in_users_text(rendered: Rendered | str | Sequence[tuple[int, Rendered]]) -> Iterator[None]:
+    """Turn Spark's complaint about the rendered statement into a StatementError about the user's.
+
+    A statement of our own may have parts of the user's: each with the number of the line where it begins.
+    """
     from pyspark.errors import AnalysisException, ParseException
 
     try:
@@ -30,6 +35,11 @@ def in_users_text(rendered: Rendered | str) -> Iterator[None]:
         line, position = (int(place[1]), int(place[2])) if place else (1, 0)
         if isinstance(rendered, str):
             rendered = Rendered(rendered, rendered, (0,), ((0, True),))
+        if not isinstance(rendered, Rendered):
+            parts = [part for part in rendered if part[0] <= line] or list(rendered)[:1]
+            if not parts:
+                raise UserError(message) from refused
+            line, rendered = line - parts[-1][0] + 1, parts[-1][1]
         raise rendered.error(message, line, position) from refused
 
 
@@ -37,6 +47,6 @@ def spark_message(refused: BaseException) -> str:
     """The first sentence of Spark's message, without its codes, plans and our names for relations."""
     text = _CLASS.sub("", str(refused).strip())
     text = _STATE.sub("", _PLACE.split(text)[0])
-    text = _OWN_NAMES.sub(r"\1", text)
+    text = _HIDDEN.sub("", _OWN_NAMES.sub(r"\1", text))
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     return lines[0] if lines else "Spark does not accept the statement"

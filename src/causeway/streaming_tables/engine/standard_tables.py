@@ -36,6 +36,8 @@ class StandardTables:
         self._folder = folder
         self._facts = folder.with_suffix(".json")
         self._seen: tuple[int, int] | None = None
+        self._own: set[str] = set()
+        """The tables of the warehouse that this session knows."""
 
     def may_change(self, first_word: str) -> bool:
         """Whether a statement that begins with this word may change a table."""
@@ -46,7 +48,7 @@ class StandardTables:
         stamp = self._stamp()
         if stamp is None or stamp == self._seen:
             return
-        kept: dict[str, Any] = json.loads(self._facts.read_text())["tables"]
+        kept = self._read()
         known = self._names()
         for name, facts in kept.items():
             if name not in known:
@@ -55,28 +57,42 @@ class StandardTables:
                     f"CREATE TABLE IF NOT EXISTS {quote_identifier(name)} ({columns}) "
                     f"USING {facts['provider']} LOCATION '{(self._folder / name).as_posix()}'"
                 )
-            else:
+                self._own.add(name)
+            elif name in self._own or self._describe(name) is not None:
                 self._spark.catalog.refreshTable(name)
-        for name in known - set(kept):
-            if not (self._folder / name).exists():
+                self._own.add(name)
+        for name in self._own - set(kept):
+            if name in known and not (self._folder / name).exists():
                 self._spark.sql(f"DROP TABLE IF EXISTS {quote_identifier(name)}")
+        self._own &= set(kept)
         self._seen = stamp
 
     def save(self) -> None:
-        """Write down the tables that are there after a statement."""
-        earlier: dict[str, Any] = (
-            json.loads(self._facts.read_text())["tables"] if self._facts.exists() else {}
-        )
+        """Write down the tables that are there after a statement.
+
+        The session may have tables of its own elsewhere, and other processes may have made tables since this
+        one looked: both are left alone.
+        """
+        earlier = self._read()
         present = {name: self._describe(name) for name in sorted(self._names())}
-        tables = {name: facts for name, facts in present.items() if facts is not None}
-        for name in set(earlier) - set(present):
+        own = {name: facts for name, facts in present.items() if facts is not None}
+        dropped = self._own - set(own)
+        for name in dropped - set(present):
             # A table that was made known from its files is dropped by Spark without them.
             shutil.rmtree(self._folder / name, ignore_errors=True)
+        tables = {name: facts for name, facts in earlier.items() if name not in dropped} | own
         if tables != earlier:
             write_json(self._facts, {"layout": 1, "tables": tables})
         elif self._facts.exists():
             self._facts.touch()
+        self._own = set(own)
         self._seen = self._stamp()
+
+    def _read(self) -> dict[str, Any]:
+        if not self._facts.exists():
+            return {}
+        tables: dict[str, Any] = json.loads(self._facts.read_text())["tables"]
+        return tables
 
     def _names(self) -> set[str]:
         return {

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from causeway.runtime.errors import UserError
 from causeway.streaming_tables.engine import housekeeping
@@ -16,9 +17,11 @@ from causeway.streaming_tables.engine.definitions import index_of, table_definit
 from causeway.streaming_tables.engine.one_time import OneTimeReader, moment_of
 from causeway.streaming_tables.engine.queries import PullQuery, PushQuery, QueryRegistry
 from causeway.streaming_tables.engine.relations import Relations
+from causeway.streaming_tables.engine.side_tables import SideTable
 from causeway.streaming_tables.engine.spark_errors import in_users_text
 from causeway.streaming_tables.engine.standard_tables import StandardTables
 from causeway.streaming_tables.engine.warehouse import ViewDefinition, Warehouse
+from causeway.streaming_tables.engine.window_state import window_now
 from causeway.streaming_tables.language import (
     CreateIndex,
     CreateStreamingTable,
@@ -36,8 +39,10 @@ from causeway.streaming_tables.language import (
     Select,
     SetClock,
     Show,
+    TablePiece,
     Update,
     WaitFor,
+    WindowPiece,
     parse,
 )
 from causeway.streaming_tables.language.tokens import significant, tokenize
@@ -115,7 +120,11 @@ class StatementRunner:
         definition = writer.store.definition
         if definition.kind == "view":
             raise UserError(f"{definition.name} is a view; its rows come from its query")
-        rows = self._reader.read(statement.query, self._clock).df.toArrow()
+        if statement.query.windows:
+            query = ContinuousQuery(self._warehouse, self._relations, statement.query)
+            rows = query.answer_now(self._clock)
+        else:
+            rows = self._reader.read(statement.query, self._clock).df.toArrow()
         if not statement.by_name:
             names = list(statement.columns or definition.arrow_schema().names)
             if len(names) != rows.num_columns:
@@ -124,8 +133,11 @@ class StatementRunner:
                     f"({', '.join(names)})"
                 )
             rows = rows.rename_columns(names)
-        rows = _with_nulls(rows, definition.arrow_schema())
-        found = writer.append(to_table(rows, definition))
+        rows = to_table(_with_nulls(rows, definition.arrow_schema()), definition)
+        if not statement.query.has_order_by and not _is_values(statement.body_text):
+            # The rows of a query have no order, so none of them is late because of another one.
+            rows = rows.take(pc.sort_indices(rows.column(definition.time.name)))
+        found = writer.append(rows)
         late = f", {found.late:,} too late (see {definition.name}__late)" if found.late else ""
         counts = pa.table({"inserted": [found.accepted], "late": [found.late]})
         return Answer(rows=counts, summary=f"{found.accepted:,} rows inserted{late}")
@@ -267,14 +279,28 @@ class StatementRunner:
                 f"a view of Spark's own cannot read {query.relations[0]}, whose rows change; give the view a "
                 "RANGE and a SAMPLE, or use CREATE TABLE … AS"
             )
+        if query.prev_links:
+            raise UserError(
+                "PREV is for queries and views; it has no place in a statement that changes a table"
+            )
         contents = self._reader.contents(query)
-        names = {table: self._relations.unused_name(table) for table in contents}
-        frames = {names[table]: self._relations.content(content) for table, content in contents.items()}
-        rendered = query.rendered(
-            lambda piece: names[piece.table.lower()],
-            moment_of(contents, self._clock).literal,
-            table_name=lambda piece: names[piece.table.lower()],
-        )
+        now = moment_of(contents, self._clock)
+        frames: dict[str, DataFrame] = {}
+
+        def table(piece: TablePiece) -> str:
+            name = self._relations.unused_name(piece.table)
+            frames[name] = self._relations.content(contents[piece.table.lower()])
+            return name
+
+        def window(piece: WindowPiece) -> str:
+            content = contents[piece.table.lower()]
+            if isinstance(content, SideTable):
+                raise UserError(f"{piece.table} has no windows")
+            name = self._relations.unused_name(piece.table)
+            frames[name] = self._relations.arrow(window_now(piece.window, content, now.value))
+            return name
+
+        rendered = query.rendered(window, now.literal, table_name=table)
         with in_users_text(rendered), self._relations.named(frames):
             return self._spark.sql(rendered.text)
 
@@ -295,6 +321,10 @@ def _with_nulls(rows: pa.Table, schema: pa.Schema) -> pa.Table:
         if field.name.lower() not in known:
             rows = rows.append_column(field, pa.nulls(rows.num_rows, field.type))
     return rows
+
+
+def _is_values(body: str) -> bool:
+    return [token.word() for token in significant(tokenize(body))[:1]] == ["VALUES"]
 
 
 def _moment(text: str) -> int:

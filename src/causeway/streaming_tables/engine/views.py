@@ -107,9 +107,9 @@ class ViewWorker:
         if last is not None:
             return last
         period = self._writer.store.definition.range
-        newest = [snapshot.closed for snapshot in self.query.snapshots().values()]
-        known = [moment for moment in newest if moment is not None]
-        return min(known) - period if period is not None and known and len(known) == len(newest) else None
+        newest = self.query.start()
+        # `start` is just before the last tick that is over.
+        return None if period is None or newest is None else newest - period
 
     def _add(self, answers: list[TickAnswer]) -> None:
         definition = self._writer.store.definition

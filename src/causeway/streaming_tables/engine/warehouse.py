@@ -5,11 +5,12 @@ W/tables/<name>/            a streaming table or the content of a view
 W/views/<name>.json         the statement of a view
 W/inserts/<number>/         a continuous insert: its statement, state and Spark's checkpoint
 W/standard/                 Spark's own tables
-W/scratch/<process>/        temporary files of a process; those of dead processes are removed
+W/scratch/<process>-<n>/    temporary files of a connection; those of dead processes are removed
 """
 
 from __future__ import annotations
 
+import itertools
 import os
 import shutil
 import threading
@@ -30,6 +31,7 @@ __all__ = ["ViewDefinition", "Warehouse"]
 
 _FACTS: Final = "causeway-warehouse.json"
 _LAYOUT: Final = 1
+_SCRATCHES: Final = itertools.count()
 
 
 @dataclass(frozen=True)
@@ -60,16 +62,17 @@ class Warehouse:
         return self.folder / "standard"
 
     def scratch(self) -> Path:
-        """The folder for this process's temporary files."""
-        folder = self.folder / "scratch" / str(os.getpid())
-        folder.mkdir(parents=True, exist_ok=True)
+        """A new folder for the temporary files of one connection of this process."""
+        folder = self.folder / "scratch" / f"{os.getpid()}-{next(_SCRATCHES)}"
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
         return folder
 
     def remove_scratch(self) -> None:
-        """Remove this process's temporary files, and those of processes that have ended."""
-        shutil.rmtree(self.folder / "scratch" / str(os.getpid()), ignore_errors=True)
-        for folder in (self.folder / "scratch").glob("*"):
-            if folder.name.isdigit() and not Path(f"/proc/{folder.name}").exists() and Path("/proc").exists():
+        """Remove the temporary files of processes that have ended."""
+        for folder in (self.folder / "scratch").glob("*-*"):
+            process = folder.name.partition("-")[0]
+            if process.isdigit() and not Path(f"/proc/{process}").exists() and Path("/proc").exists():
                 shutil.rmtree(folder, ignore_errors=True)
 
     def store(self, name: str) -> TableStore | None:

@@ -23,7 +23,7 @@ from causeway.streaming_tables.engine.windows import (
 from causeway.streaming_tables.language import Window
 from causeway.streaming_tables.storage import Snapshot
 
-__all__ = ["TICK", "WindowContent", "WindowState", "as_times", "rows_in_order", "window_length"]
+__all__ = ["TICK", "WindowContent", "WindowState", "as_times", "rows_in_order", "window_length", "window_now"]
 
 TICK = "__tick"
 """The column with the tick as of which a row is in a window."""
@@ -119,6 +119,17 @@ class WindowState:
     def _partition_names(self, snapshot: Snapshot) -> list[str]:
         names = {name.lower(): name for name in snapshot.definition.arrow_schema().names}
         return [names[column.lower()] for column in self._window.partition_by]
+
+
+def window_now(window: Window, snapshot: Snapshot, now: int | None) -> pa.Table:
+    """The rows of a window as of a moment, the newest first."""
+    definition = snapshot.definition
+    if now is None:
+        return definition.arrow_schema().empty_table()
+    moment = np.array([now], np.int64)
+    content = WindowState(window).move(snapshot, moment)
+    rows = content.table(moment, definition.time.arrow_type, links=False).drop_columns([TICK])
+    return rows.take(pa.array(np.arange(rows.num_rows)[::-1]))
 
 
 def rows_in_order(rows: pa.Table, time: str) -> pa.Table:

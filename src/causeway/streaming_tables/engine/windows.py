@@ -6,9 +6,10 @@ Rows are in the order of their time and, among equals, of their arrival. Arrays 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 __all__ = ["WindowRows", "interval_window", "partition_numbers", "rows_window", "valid_until"]
@@ -64,15 +65,17 @@ def valid_until(partition: I64, time: I64, count: int) -> tuple[I64, NDArray[np.
     return until, expires
 
 
-def partition_numbers(columns: list[Any]) -> I64:
-    """A number for each row, equal where all `columns` (Arrow arrays) are equal; NULL equals NULL."""
-    import pandas as pd
-
+def partition_numbers(columns: list[pa.ChunkedArray]) -> I64:
+    """A number for each row, equal where all `columns` are equal; NULL equals NULL, as NaN equals NaN."""
     numbers: I64 | None = None
     for column in columns:
-        codes, _ = pd.factorize(column.to_pandas(), use_na_sentinel=False)
+        values = column.combine_chunks()
+        if pa.types.is_floating(values.type):
+            # 0.0 and -0.0 are one value to Spark.
+            values = pc.add(values, pa.scalar(0, values.type))
+        codes = pc.dictionary_encode(values, null_encoding="encode").indices.to_numpy().astype(np.int64)
         if numbers is None:
-            numbers = codes.astype(np.int64)
+            numbers = codes
         else:
             _, numbers = np.unique(numbers * (int(codes.max(initial=0)) + 1) + codes, return_inverse=True)
     assert numbers is not None
