@@ -12,7 +12,7 @@ from causeway.streaming_tables.engine import housekeeping
 from causeway.streaming_tables.engine.answers import Answer
 from causeway.streaming_tables.engine.background import Background
 from causeway.streaming_tables.engine.changes import Changes, to_table
-from causeway.streaming_tables.engine.continuous import ContinuousQuery
+from causeway.streaming_tables.engine.continuous import ContinuousQuery, time_text
 from causeway.streaming_tables.engine.definitions import index_of, table_definition, view_definition
 from causeway.streaming_tables.engine.one_time import OneTimeReader, moment_of
 from causeway.streaming_tables.engine.queries import PullQuery, PushQuery, QueryRegistry
@@ -45,7 +45,7 @@ from causeway.streaming_tables.language import (
     WindowPiece,
     parse,
 )
-from causeway.streaming_tables.language.tokens import significant, tokenize
+from causeway.streaming_tables.language.tokens import Token, identifier_value, significant, tokenize
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -124,7 +124,7 @@ class StatementRunner:
             query = ContinuousQuery(self._warehouse, self._relations, statement.query)
             rows = query.answer_now(self._clock)
         else:
-            rows = self._reader.read(statement.query, self._clock).df.toArrow()
+            rows = self._reader.read(statement.query, self._clock, target=statement.table).df.toArrow()
         if not statement.by_name:
             names = list(statement.columns or definition.arrow_schema().names)
             if len(names) != rows.num_columns:
@@ -201,14 +201,14 @@ class StatementRunner:
         if statement.what == "indexes":
             return housekeeping.show_indexes(self._warehouse, statement.table)
         rows: list[tuple[Any, ...]] = [
-            (one.id, one.kind, one.state, one.way, getattr(one, "last_tick", None), one.text)
-            for one in self._queries.all()
+            (one.id, one.kind, one.state, one.way, one.last_answered, one.text) for one in self._queries.all()
         ]
         for view in self._warehouse.views():
             worker = self._background.view_worker(view.name)
             state = "elsewhere" if worker is None else "failed" if worker.failure else "running"
-            closed = self._warehouse.require(view.name).snapshot().closed
-            rows.append((view.name, "view", state, worker.query.way if worker else None, closed, view.text))
+            snapshot = self._warehouse.require(view.name).snapshot()
+            last = time_text(snapshot.closed, snapshot.definition.time.kind)
+            rows.append((view.name, "view", state, worker.query.way if worker else None, last, view.text))
         return housekeeping.table_of(["id", "kind", "state", "way", "last tick", "statement"], rows)
 
     def _describe(self, statement: Describe, text: str) -> Answer:
@@ -263,7 +263,11 @@ class StatementRunner:
         self._clock = statement.clock
 
     def _passthrough(self, statement: Passthrough, text: str) -> Answer:
-        words = [token.word() for token in significant(tokenize(statement.text))[:8]]
+        tokens = significant(tokenize(statement.text))[:12]
+        words = [token.word() for token in tokens[:8]]
+        created = _created_name(tokens)
+        if created is not None and self._warehouse.store(created) is not None:
+            raise UserError(f"there is a streaming table {created} already")
         frame = self._pass(statement, words)
         if words and self._standard.may_change(words[0]):
             self._standard.save()
@@ -274,10 +278,10 @@ class StatementRunner:
         if query is None or not query.relations:
             with in_users_text(statement.text):
                 return self._spark.sql(statement.text)
-        if words[:1] == ["CREATE"] and "VIEW" in words:
+        if (words[:1] == ["CREATE"] and "VIEW" in words) or words[:1] == ["CACHE"]:
             raise UserError(
-                f"a view of Spark's own cannot read {query.relations[0]}, whose rows change; give the view a "
-                "RANGE and a SAMPLE, or use CREATE TABLE … AS"
+                f"a view or cache of Spark's own cannot read {query.relations[0]}, whose rows change; "
+                "give the view a RANGE and a SAMPLE, or use CREATE TABLE … AS"
             )
         if query.prev_links:
             raise UserError(
@@ -307,6 +311,21 @@ class StatementRunner:
     def _refuse_other_table(self, name: str) -> None:
         if self._spark.catalog.tableExists(name):
             raise UserError(f"there is a table or view {name} of Spark's own already")
+
+
+def _created_name(tokens: list[Token]) -> str | None:
+    """The plain name of the table or view that a statement of Spark's own creates."""
+    words = [token.word() for token in tokens]
+    if words[:1] != ["CREATE"]:
+        return None
+    for place, word in enumerate(words[1:], 1):
+        if word in ("TABLE", "VIEW"):
+            rest = tokens[place + 1 :]
+            if [token.word() for token in rest[:3]] == ["IF", "NOT", "EXISTS"]:
+                rest = rest[3:]
+            qualified = len(rest) > 1 and rest[1].symbol() == "."
+            return identifier_value(rest[0]) if rest and rest[0].is_name and not qualified else None
+    return None
 
 
 def _insert_answer(number: int, table: str) -> Answer:

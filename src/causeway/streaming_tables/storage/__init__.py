@@ -1,5 +1,6 @@
 """Storage of streaming tables: an arrival log for the present, a Delta table for the past."""
 
+from causeway.streaming_tables.storage.arrival_log import sync_folder
 from causeway.streaming_tables.storage.definition import (
     COMPARTMENT,
     REJECTED_SCHEMA,
@@ -37,4 +38,5 @@ __all__ = [
     "TimeDefinition",
     "UnsupportedPredicate",
     "default_compartment",
+    "sync_folder",
 ]
