@@ -34,6 +34,7 @@ from causeway.streaming_tables.language import (
     InsertOnce,
     InsertSelectStream,
     Kill,
+    NotStreamingTableError,
     Passthrough,
     Resume,
     Select,
@@ -79,8 +80,11 @@ class StatementRunner:
 
     def run(self, text: str) -> Answer | PullQuery | PushQuery:
         """Run one statement."""
-        statement = parse(text, self._warehouse)
         self._standard.load()
+        try:
+            statement = parse(text, self._warehouse)
+        except NotStreamingTableError as refused:
+            raise self._refined(refused) from refused
         method = getattr(self, f"_{type(statement).__name__.lower()}")
         answer: Answer | PullQuery | PushQuery | None = method(statement, text)
         return Answer(rows=_DONE, summary="") if answer is None else answer
@@ -140,7 +144,7 @@ class StatementRunner:
         found = writer.append(rows)
         late = f", {found.late:,} too late (see {definition.name}__late)" if found.late else ""
         counts = pa.table({"inserted": [found.accepted], "late": [found.late]})
-        return Answer(rows=counts, summary=f"{found.accepted:,} rows inserted{late}")
+        return Answer(rows=counts, summary=f"{_rows(found.accepted)} inserted{late}")
 
     def _createview(self, statement: CreateView, text: str) -> None:
         store = self._warehouse.store(statement.name)
@@ -177,12 +181,12 @@ class StatementRunner:
     def _delete(self, statement: Delete, text: str) -> Answer:
         writer = self._background.writer(statement.table)
         count = self._changes.delete(statement, writer, self._clock)
-        return Answer(rows=pa.table({"deleted": [count]}), summary=f"{count:,} rows deleted")
+        return Answer(rows=pa.table({"deleted": [count]}), summary=f"{_rows(count)} deleted")
 
     def _update(self, statement: Update, text: str) -> Answer:
         writer = self._background.writer(statement.table)
         count = self._changes.update(statement, writer, self._clock)
-        return Answer(rows=pa.table({"updated": [count]}), summary=f"{count:,} rows updated")
+        return Answer(rows=pa.table({"updated": [count]}), summary=f"{_rows(count)} updated")
 
     def _resume(self, statement: Resume, text: str) -> Answer:
         query = self._queries.find(statement.id)
@@ -308,6 +312,14 @@ class StatementRunner:
         with in_users_text(rendered), self._relations.named(frames):
             return self._spark.sql(rendered.text)
 
+    def _refined(self, refused: NotStreamingTableError) -> StatementError:
+        """The same error, or that there is no table of that name at all."""
+        named = significant(tokenize(refused.text[refused.offset :]))[:1]
+        name = identifier_value(named[0]) if named and named[0].is_name else None
+        if name is None or self._spark.catalog.tableExists(name):
+            return refused
+        return StatementError(f"there is no table {name}", refused.text, refused.offset)
+
     def _refuse_other_table(self, name: str) -> None:
         if self._spark.catalog.tableExists(name):
             raise UserError(f"there is a table or view {name} of Spark's own already")
@@ -331,6 +343,10 @@ def _created_name(tokens: list[Token]) -> str | None:
 def _insert_answer(number: int, table: str) -> Answer:
     counts = pa.table({"insert": pa.array([number], pa.int64())})
     return Answer(rows=counts, summary=f"insert {number} into {table} runs; WAIT FOR {table} waits for it")
+
+
+def _rows(count: int) -> str:
+    return f"{count:,} row{'' if count == 1 else 's'}"
 
 
 def _with_nulls(rows: pa.Table, schema: pa.Schema) -> pa.Table:
