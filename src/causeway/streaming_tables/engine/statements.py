@@ -40,6 +40,7 @@ from causeway.streaming_tables.language import (
     Select,
     SetClock,
     Show,
+    StatementError,
     TablePiece,
     Update,
     WaitFor,
