@@ -29,7 +29,7 @@ from causeway.linear_road.workload.stream_reader import read_seconds
 from causeway.linear_road.workload.workload import Workload
 from causeway.streaming.cells import pack, unpack
 
-_MOST_BATCHES = 300
+_BATCH_LIMIT = 300
 _IN_TASKS = {
     "source: read and deal to shards": "reading",
     "transfer: unpack in Python": "unpacking",
@@ -46,6 +46,9 @@ class _Cells(dict[str, bytes]):
 
     def write(self, name: str, cell: bytes) -> None:
         self[name] = cell
+
+    def remove(self, name: str) -> None:
+        del self[name]
 
 
 def floor(workload: Workload, run: dict[str, Any], batches: list[dict[str, Any]]) -> dict[str, float]:
@@ -102,7 +105,7 @@ def main() -> None:
     given = arguments.parse_args()
     run = json.loads((given.run / "run.json").read_text())
     batches = [batch for batch in run["batches"] if batch["first_second"] >= 60 * run["from_minute"]]
-    batches = (batches if run["speed"] else batches[10:] or batches)[-_MOST_BATCHES:]
+    batches = (batches if run["speed"] else batches[10:] or batches)[-_BATCH_LIMIT:]
     count, tuples = len(batches), sum(batch["tuples"] for batch in batches)
     total = sum(batch["seconds"] for batch in batches)
     tasks = sum(batch["spent"]["tasks"] for batch in batches)

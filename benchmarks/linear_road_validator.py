@@ -17,7 +17,7 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
-from causeway.linear_road.validation import given_answers, validate
+from causeway.linear_road.validation import locate_answers, validate
 from causeway.linear_road.validation.answers import read_answers
 from causeway.linear_road.workload.stream_frame import read_stream
 from causeway.linear_road.workload.workload import Workload
@@ -42,7 +42,7 @@ def main() -> None:
     arguments.add_argument("answers", nargs="?", type=Path, default=Path("demo/run"))
     arguments.add_argument("--repeat", type=int, default=3)
     given = arguments.parse_args()
-    workload, answers = Workload.load(given.workload), given_answers(given.answers)
+    workload, answers = Workload.load(given.workload), locate_answers(given.answers)
     rows = sum(
         count for name, count in workload.counts.items() if name == "reports" or name.startswith("type_")
     )
@@ -59,8 +59,7 @@ def main() -> None:
                         spark,
                         workload,
                         answers.answers,
-                        speed=answers.how.speed,
-                        from_minute=answers.how.from_minute,
+                        conditions=answers.conditions,
                     )
                     assert judged.reports == workload.counts["reports"]
                 took = time.monotonic() - started

@@ -148,7 +148,7 @@ def _add(table: Table, title: str, events: int, seconds: _Seconds, made: list[Da
     wall, cpu = seconds
     sizes = []
     if made:
-        sizes = [f"{sum(told.values()) / wall / 1e6:,.0f}" for told in (made[0].content_bytes, made[0].bytes)]
+        sizes = [f"{sum(part.values()) / wall / 1e6:,.0f}" for part in (made[0].content_bytes, made[0].bytes)]
     table.add_row(title, f"{events / wall / 1e6:.2f}", f"{events / cpu / 1e6:.2f}", *sizes)
 
 

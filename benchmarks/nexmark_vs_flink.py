@@ -9,7 +9,7 @@ heap, no checkpoints, answers to `blackhole`. Ours run under `--rules flink`, wi
 Spark's `noop` takes the answers. Watermarks are 4 s behind on both sides. Flink refuses q6: ours alone.
 
 Every run is a process of its own that answers the query over a smaller set first, three times, so that Java
-is warm. Time is from the statement to the end of the job, all windows told, with the planning of the query.
+is warm. Time is from the statement to the end of the job, all windows emitted, planning included.
 CPU time is that of the process and all below it, from the statement on. The sides take turns; medians count.
 `--check` compares Flink's answers with our batch statements instead, and does so for the queries up to q22:
 but for q12, which goes by the clock, and q13, for whose static table there is no statement here.
@@ -72,7 +72,7 @@ class Run:
     cpu: float
     java_cpu: float
     """Of `cpu`, what Java itself took; the rest is Python's."""
-    told: dict[str, Any] = field(default_factory=dict)
+    report: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -84,12 +84,12 @@ class Side:
 
     def start(self, settings: Mapping[str, Any], errors: Path) -> subprocess.Popen[str]:
         """A process with its descendants in a group of their own."""
-        with errors.open("w") as aside:
+        with errors.open("w") as output:
             return subprocess.Popen(
                 [*self.command, json.dumps(dict(settings))],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
-                stderr=aside,
+                stderr=output,
                 text=True,
                 env={**self.variables, "PYTHONPATH": str(_HERE)},
                 start_new_session=True,
@@ -105,14 +105,14 @@ def measure(side: Side, settings: Mapping[str, Any], scratch: Path) -> Run:
         ready = _next(process, errors)
         before, java_before = cpu_seconds(process.pid), _own_cpu(ready["java"])
         _go_on(process)
-        told = _next(process, errors)
+        report = _next(process, errors)
         after, java_after = cpu_seconds(process.pid), _own_cpu(ready["java"])
         _go_on(process)
         process.wait(60)
     finally:
         _end(process)
     assert before is not None and after is not None
-    return Run(told.pop("seconds"), after - before, java_after - java_before, told)
+    return Run(report.pop("seconds"), after - before, java_after - java_before, report)
 
 
 def _go_on(process: subprocess.Popen[str]) -> None:
@@ -124,8 +124,8 @@ def _go_on(process: subprocess.Popen[str]) -> None:
 def _next(process: subprocess.Popen[str], errors: Path) -> dict[str, Any]:
     assert process.stdout is not None
     for line in process.stdout:
-        if (told := heard(line)) is not None:
-            return told
+        if (report := heard(line)) is not None:
+            return report
     process.wait()
     shown = errors.read_text(errors="replace").strip()[-3000:]
     raise RuntimeError(f"{shlex.join(map(str, process.args))} ended without a result:\n{shown}")  # type: ignore[arg-type]
@@ -204,20 +204,20 @@ def _spread(values: Sequence[float], digits: str) -> str:
 def print_profile(console: Console, outcome: Outcome) -> None:
     """Where our time went, in the run whose time is the median: by Spark's own progress reports."""
     run = sorted(outcome.ours, key=lambda run: run.seconds)[len(outcome.ours) // 2]
-    progress = run.told["progress"]
+    progress = run.report["progress"]
     spent = {
-        name: sum(told["durationMs"].get(name, 0) for told in progress) / 1e3
+        name: sum(report["durationMs"].get(name, 0) for report in progress) / 1e3
         for name in (*_PHASES, "triggerExecution")
     }
     console.print(
         f"\n{outcome.query}, where our {run.seconds:.1f} s went: {len(progress)} batches, "
-        f"{sum(told['numInputRows'] for told in progress):,} rows from the sources"
+        f"{sum(report['numInputRows'] for report in progress):,} rows from the sources"
     )
     phases = ", ".join(f"{name} {spent[name]:.2f}" for name in _PHASES)
     rest = spent["triggerExecution"] - sum(spent[name] for name in _PHASES)
     console.print(f"  seconds: {phases}, rest of the batches {rest:.2f}", highlight=False)
     console.print(f"  outside of batches {run.seconds - spent['triggerExecution']:.2f}", highlight=False)
-    operators = [operator for told in progress for operator in told["stateOperators"]]
+    operators = [operator for report in progress for operator in report["stateOperators"]]
     if operators:
         updates, commits = (
             sum(operator.get(name, 0) for operator in operators) / 1e3
@@ -236,13 +236,15 @@ def print_profile(console: Console, outcome: Outcome) -> None:
 
 def machine() -> str:
     """Cores, processor and memory."""
-    told = hardware()
-    return f"{told['cores']} cores, {told['processor']}, {told['memory_gib']:.0f} GiB"
+    report = hardware()
+    return f"{report['cores']} cores, {report['processor']}, {report['memory_gib']:.0f} GiB"
 
 
-def run_benchmark(given: argparse.Namespace, queries: Sequence[str], scratch: Path, console: Console) -> None:
+def run_benchmark(
+    options: argparse.Namespace, queries: Sequence[str], scratch: Path, console: Console
+) -> None:
     """All rounds of all queries, then the table and the profile of the two worst."""
-    sides = _sides(given, scratch)
+    sides = _sides(options, scratch)
     command = shlex.join(["python", "benchmarks/nexmark_vs_flink.py", *sys.argv[1:]])
     console.print(f"{command}\n{machine()}; load before: {os.getloadavg()[0]:.1f}", highlight=False)
     sets: dict[bool, tuple[EventSet, EventSet]] = {}
@@ -251,7 +253,7 @@ def run_benchmark(given: argparse.Namespace, queries: Sequence[str], scratch: Pa
         query = find_query("modern", name, "ours" if name in _OURS_ALONE else "flink")
         with_bids = "bid" in query.streams
         if with_bids not in sets:
-            sets[with_bids] = _make_sets(scratch, given, with_bids)
+            sets[with_bids] = _make_sets(scratch, options, with_bids)
         measured, warm_up = sets[with_bids]
         outcome = Outcome(name, measured.events(query.streams))
         settings = {"query": name, "cores": _CORES, "warm_ups": _WARM_UPS}
@@ -259,40 +261,45 @@ def run_benchmark(given: argparse.Namespace, queries: Sequence[str], scratch: Pa
             "rules": query.rules,
             "folder": str(measured.folder),
             "warm_up": str(warm_up.folder),
-            "most": measured.slices_of(_BATCH_EVENTS, query.streams),
+            "limit": measured.slices_of(_BATCH_EVENTS, query.streams),
         }
         for_flink = {
             "task": "measure",
             "folder": str(measured.lanes),
             "warm_up": str(warm_up.lanes),
-            "format": given.format,
+            "format": options.format,
         }
-        for number in range(given.rounds):
+        for number in range(options.rounds):
             outcome.ours.append(run := measure(sides["ours"], settings | for_us, scratch))
             _note(name, number, "ours", run)
             if name not in _OURS_ALONE:
                 outcome.flink.append(run := measure(sides["flink"], settings | for_flink, scratch))
                 _note(name, number, "flink", run)
         outcomes.append(outcome)
-        if given.out is not None:
+        if options.out is not None:
             # After every query: what a run that is ended has measured so far is kept.
-            facts = {"command": command, "machine": machine(), "events": given.events, "format": given.format}
-            given.out.write_text(
+            facts = {
+                "command": command,
+                "machine": machine(),
+                "events": options.events,
+                "format": options.format,
+            }
+            options.out.write_text(
                 json.dumps(facts | {"outcomes": [asdict(one) for one in outcomes]}, indent=1)
             )
-    told = {
+    report = {
         key: value
         for outcome in outcomes
         for run in outcome.ours + outcome.flink
-        for key, value in run.told.items()
+        for key, value in run.report.items()
     }
     title = (
-        f"NEXMark, {given.format}, {given.rounds} rounds. Spark {told.get('spark')}, "
-        f"Flink {told.get('flink')}, Java {told.get('java')}, Python {platform.python_version()}"
+        f"NEXMark, {options.format}, {options.rounds} rounds. Spark {report.get('spark')}, "
+        f"Flink {report.get('flink')}, Java {report.get('java')}, Python {platform.python_version()}"
     )
     print_results(console, outcomes, title)
     compared = [outcome for outcome in outcomes if outcome.flink]
-    for outcome in sorted(compared, key=lambda outcome: statistics.median(outcome.speed))[: given.profile]:
+    for outcome in sorted(compared, key=lambda outcome: statistics.median(outcome.speed))[: options.profile]:
         print_profile(console, outcome)
 
 
@@ -304,41 +311,41 @@ def _note(query: str, number: int, side: str, run: Run) -> None:
     )
 
 
-def _make_sets(scratch: Path, given: argparse.Namespace, with_bids: bool) -> tuple[EventSet, EventSet]:
+def _make_sets(scratch: Path, options: argparse.Namespace, with_bids: bool) -> tuple[EventSet, EventSet]:
     streams = ("person", "auction", "bid") if with_bids else ("person", "auction")
-    print(f"Making {given.events:,} events: {', '.join(streams)}", file=sys.stderr)
+    print(f"Making {options.events:,} events: {', '.join(streams)}", file=sys.stderr)
     name = "-".join(streams)
-    warm_up = max(given.events // _WARM_UP_SHARE, 1000)
+    warm_up = max(options.events // _WARM_UP_SHARE, 1000)
     return (
-        write_events(scratch / name, given.events, streams, given.format, _CORES),
-        write_events(scratch / f"{name}-warm-up", warm_up, streams, given.format, _CORES),
+        write_events(scratch / name, options.events, streams, options.format, _CORES),
+        write_events(scratch / f"{name}-warm-up", warm_up, streams, options.format, _CORES),
     )
 
 
-def _sides(given: argparse.Namespace, scratch: Path) -> dict[str, Side]:
+def _sides(options: argparse.Namespace, scratch: Path) -> dict[str, Side]:
     ensure_java()
-    variables = flink_variables(given.format, given.flink_jar, given.flink_memory, scratch)
+    variables = flink_variables(options.format, options.flink_jar, options.flink_memory, scratch)
     return {
         "ours": Side([sys.executable, "-m", "nexmark_flink.spark_side"], dict(os.environ)),
         "flink": Side([str(flink_python()), "-m", "nexmark_flink.flink_side"], variables),
     }
 
 
-def run_check(given: argparse.Namespace, queries: Sequence[str], scratch: Path, console: Console) -> bool:
+def run_check(options: argparse.Namespace, queries: Sequence[str], scratch: Path, console: Console) -> bool:
     """Whether Flink's answers are ours, query by query."""
-    flink = _sides(given, scratch)["flink"]
+    flink = _sides(options, scratch)["flink"]
     # Many windows, out of order but not late. One reader: which of two equal bids arrived first (q18, q19) is
     # the same for both.
     streams = ("person", "auction", "bid")
     events = write_events(
-        scratch / "events", given.events, streams, given.format, lanes=1, rate=1000, disorder=3
+        scratch / "events", options.events, streams, options.format, lanes=1, rate=1000, disorder=3
     )
     (scratch / "answers").mkdir()
     settings = {
         "task": "answer",
         "queries": queries,
         "folder": str(events.lanes),
-        "format": given.format,
+        "format": options.format,
         "cores": 1,
         "out": str(scratch / "answers"),
     }
@@ -358,7 +365,7 @@ def run_check(given: argparse.Namespace, queries: Sequence[str], scratch: Path, 
             missing, extra = found.missing.total(), found.extra.total()
             verdict = "equal" if found.equal else f"{missing:,} ours alone, {extra:,} Flink's alone"
             console.print(f"{name}: {found.rows:,} rows, {verdict}", highlight=False)
-            for line in found.told(_SHOWN):
+            for line in found.report(_SHOWN):
                 console.print(f"    {line}", highlight=False)
     return equal
 
@@ -381,13 +388,13 @@ def main() -> int:
     arguments.add_argument("--flink-jar", type=Path, action="append", default=[], help="for --format parquet")
     arguments.add_argument("--flink-memory", default="8g", help="heap of Flink's Java (8g; Spark's has 4g)")
     arguments.add_argument("--out", type=Path, help="write all figures to this file, in JSON")
-    given = arguments.parse_args()
-    if given.events is None:
-        given.events = _CHECK_EVENTS if given.check else _EVENTS
+    options = arguments.parse_args()
+    if options.events is None:
+        options.events = _CHECK_EVENTS if options.check else _EVENTS
     console = Console(width=None if sys.stdout.isatty() else 160)
     try:
-        known = _CHECKED if given.check else _QUERIES
-        names = given.queries.split(",") if given.queries else known
+        known = _CHECKED if options.check else _QUERIES
+        names = options.queries.split(",") if options.queries else known
         queries = [find_query("modern", name).name for name in names]
         if unknown := [name for name in queries if name not in known]:
             raise UserError(f"--queries: {', '.join(unknown)} is not among {', '.join(known)}")
@@ -397,9 +404,9 @@ def main() -> int:
         if hasattr(os, "sched_setaffinity"):
             os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:_CORES])
         with tempfile.TemporaryDirectory(prefix="causeway-vs-flink-") as scratch:
-            if given.check:
-                return 0 if run_check(given, queries, Path(scratch), console) else 1
-            run_benchmark(given, queries, Path(scratch), console)
+            if options.check:
+                return 0 if run_check(options, queries, Path(scratch), console) else 1
+            run_benchmark(options, queries, Path(scratch), console)
     except CausewayError as mistake:
         print(mistake, file=sys.stderr)
         return mistake.exit_code

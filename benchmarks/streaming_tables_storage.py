@@ -3,8 +3,8 @@
     python benchmarks/streaming_tables_storage.py [--rows 20000000] [--no-floor] [--folder FOLDER]
 
 The floor of an append is one write and fdatasync of the same bytes; of a flush, Parquet of the same rows
-written by pyarrow; of a scan, NumPy over the same rows in memory, in time order, so that only rows in the time
-range are looked at. `--no-floor` leaves that out, as it needs all rows in memory.
+written by pyarrow; of a scan, NumPy over the same rows in memory, in time order, so that only rows in the
+time range are looked at. `--no-floor` leaves that out, as it needs all rows in memory.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ def load(folder: Path, total: int) -> TableStore:
     chance = np.random.default_rng(2)
     store = TableStore.create(folder / "table", definition((IndexDefinition("i", "VID"),)))
     taken = 0.0
-    samples = []
+    samples: list[pa.Table] = []
     with store.writer("benchmark") as writer:
         for first in range(0, total, 5 * BATCH):
             batch = reports(chance, first, min(5 * BATCH, total - first), VEHICLES_PER_SECOND)

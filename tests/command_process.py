@@ -28,8 +28,8 @@ def end_with_the_tests(parent=os.getppid()):
     os.killpg(0, signal.SIGKILL)
 
 threading.Thread(target=end_with_the_tests, daemon=True).start()
-from causeway.linear_road.runner import run
-run._WARM_UP_BATCHES = 1
+from causeway.linear_road.runner import warm_up
+warm_up._BATCHES = 1
 from causeway.cli.main import main
 main()
 """

@@ -118,7 +118,7 @@ def test_every_room_is_in_the_order() -> None:
     assert top_level == {*SHARED, *BENCHMARKS, "streaming_tables", "cli"}
 
 
-@pytest.mark.parametrize("part", [*SHARED, "streaming_tables", "linear_road"])
+@pytest.mark.parametrize("part", [*SHARED, "streaming_tables", *BENCHMARKS])
 def test_no_import_goes_up_or_across(part: str) -> None:
     found = [one for file in sorted((PACKAGE / part).rglob("*.py")) for one in _imports(file)]
     assert [complaint for one in found if (complaint := _complaint(one))] == []

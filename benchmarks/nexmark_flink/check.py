@@ -33,11 +33,11 @@ class Comparison:
     def equal(self) -> bool:
         return not self.missing and not self.extra
 
-    def told(self, most: int) -> list[str]:
+    def report(self, limit: int) -> list[str]:
         """The first differences in words."""
         lines = []
         for whose, rows in (("ours alone", self.missing), ("Flink's alone", self.extra)):
-            for values, times in list(rows.items())[:most]:
+            for values, times in list(rows.items())[:limit]:
                 shown = ", ".join(
                     f"{name} {str(value)[:30]}" for name, value in zip(self.names, values, strict=True)
                 )

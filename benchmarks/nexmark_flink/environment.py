@@ -37,8 +37,8 @@ def flink_python() -> Path:
     ):
         made = subprocess.run(command, capture_output=True, text=True, check=False)
         if made.returncode:
-            told = (made.stderr or made.stdout).strip()[-2000:]
-            raise UserError(f"Flink could not be installed; `{' '.join(command)}` said:\n{told}")
+            output = (made.stderr or made.stdout).strip()[-2000:]
+            raise UserError(f"Flink could not be installed; `{' '.join(command)}` said:\n{output}")
     done.touch()
     return python
 

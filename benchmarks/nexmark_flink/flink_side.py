@@ -74,13 +74,15 @@ def cluster(slots: int) -> Iterator[dict[str, str]]:
         running.close()
 
 
-def tables(given: dict[str, Any], folder: str, leading: dict[str, str]) -> TableEnvironment:
+def tables(settings: dict[str, Any], folder: str, leading: dict[str, str]) -> TableEnvironment:
     """The streams of a folder as tables."""
     environment = TableEnvironment.create(EnvironmentSettings.new_instance().in_streaming_mode().build())
-    for name, value in {**_SETTINGS, **leading, "parallelism.default": str(given["cores"])}.items():
+    for name, value in {**_SETTINGS, **leading, "parallelism.default": str(settings["cores"])}.items():
         environment.get_config().set(name, value)
     text = (_HERE / "tables.sql").read_text()
-    for statement in text.format(folder=folder, format=given["format"], **_TIMES[given["format"]]).split(";"):
+    for statement in text.format(
+        folder=folder, format=settings["format"], **_TIMES[settings["format"]]
+    ).split(";"):
         if statement.strip():
             environment.execute_sql(statement)
     return environment
@@ -102,42 +104,42 @@ def run(environment: TableEnvironment, query: str, leading: dict[str, str]) -> f
     submitted.wait()
     job = submitted.get_job_client().get_job_id()
     address = f"http://{leading['rest.address']}:{leading['rest.port']}/jobs/{job}"
-    with urllib.request.urlopen(address) as told:
-        return float(json.load(told)["end-time"]) / 1000 - began
+    with urllib.request.urlopen(address) as response:
+        return float(json.load(response)["end-time"]) / 1000 - began
 
 
-def measure(given: dict[str, Any]) -> None:
+def measure(settings: dict[str, Any]) -> None:
     """One query, warm."""
     java = get_gateway().jvm.java.lang
-    with cluster(given["cores"]) as leading:
-        for _ in range(given["warm_ups"]):
-            run(tables(given, given["warm_up"], leading), given["query"], leading)
-        measured = tables(given, given["folder"], leading)
+    with cluster(settings["cores"]) as leading:
+        for _ in range(settings["warm_ups"]):
+            run(tables(settings, settings["warm_up"], leading), settings["query"], leading)
+        measured = tables(settings, settings["folder"], leading)
         tell(java=java.ProcessHandle.current().pid())
         wait_for_start()
         tell(
-            seconds=run(measured, given["query"], leading),
+            seconds=run(measured, settings["query"], leading),
             flink=get_gateway().jvm.org.apache.flink.runtime.util.EnvironmentInformation.getVersion(),
             java=java.System.getProperty("java.version"),
         )
         wait_for_start()
 
 
-def answer(given: dict[str, Any]) -> None:
+def answer(settings: dict[str, Any]) -> None:
     """Write what each query's answers amount to: a line for each row, its values as text, and how often."""
     java = get_gateway().jvm.java
-    folder = Path(given["out"])
-    with cluster(given["cores"]) as leading:
-        environment = tables(given, given["folder"], leading)
-        for query in given["queries"]:
-            asked = environment.sql_query(statement(query))
-            environment.create_temporary_view(f"{query}_answer", asked)
-            names = asked.get_schema().get_field_names()
+    folder = Path(settings["out"])
+    with cluster(settings["cores"]) as leading:
+        environment = tables(settings, settings["folder"], leading)
+        for query in settings["queries"]:
+            answers = environment.sql_query(statement(query))
+            environment.create_temporary_view(f"{query}_answer", answers)
+            names = answers.get_schema().get_field_names()
             values = ", ".join(f"KEY '{name}' VALUE CAST(`{name}` AS STRING)" for name in names)
             # Rows that go through Python one by one take hours, and the sink for files takes no updates.
             printed = java.io.PrintStream(str(folder / f"{query}.txt"))
             java.lang.System.setOut(printed)
-            rows = environment.sql_query(f"SELECT JSON_OBJECT({values}) AS told FROM {query}_answer")
+            rows = environment.sql_query(f"SELECT JSON_OBJECT({values}) AS row_text FROM {query}_answer")
             rows.execute_insert(TableDescriptor.for_connector("print").build()).wait()
             printed.close()
             left: Counter[str] = Counter()
@@ -154,5 +156,5 @@ def answer(given: dict[str, Any]) -> None:
 
 
 if __name__ == "__main__":
-    asked_for: dict[str, Any] = json.loads(sys.argv[1])
-    {"measure": measure, "answer": answer}[asked_for["task"]](asked_for)
+    settings: dict[str, Any] = json.loads(sys.argv[1])
+    {"measure": measure, "answer": answer}[settings["task"]](settings)

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from causeway.nexmark.events.slices import Slices
 from causeway.nexmark.queries import Query, find_query
-from causeway.nexmark.runner.answers import discard
-from causeway.nexmark.runner.query_run import answering
+from causeway.nexmark.queries.answers import discard
+from causeway.nexmark.runner.answering import Reading, answering, shards_for
 from causeway.spark.session import spark_session
 from nexmark_flink.handshake import tell, wait_for_start
 
@@ -30,14 +30,15 @@ _DELAY: Final = 4_000
 """Milliseconds, as Flink's tables have it."""
 
 
-def run(spark: SparkSession, query: Query, folder: Path, most: int) -> tuple[float, list[dict[str, Any]]]:
-    """Seconds from the query's start until all is answered, and what Spark told of its batches."""
+def run(spark: SparkSession, query: Query, folder: Path, limit: int) -> tuple[float, list[dict[str, Any]]]:
+    """Seconds from the query's start until all is answered, and what Spark offsets of its batches."""
     total = Slices.of(folder, query.model).total
     assert total is not None
     scratch = Path(tempfile.mkdtemp(prefix="causeway-vs-flink-"))
     try:
         began = time.monotonic()
-        with answering(spark, query, folder, scratch, discard, most, _DELAY) as at_work:
+        reading = Reading(limit, spark.sparkContext.defaultParallelism, shards_for(spark), _DELAY)
+        with answering(spark, query, folder, scratch, discard, reading) as at_work:
             # One more than there are: the end is a slice of its own.
             while _answered(at_work) <= total:
                 time.sleep(_POLL)
@@ -57,8 +58,8 @@ def _answered(at_work: StreamingQuery) -> int:
     if progress is None or not progress["sources"]:
         return 0
     ends = [source["endOffset"] for source in progress["sources"]]
-    told = [json.loads(end) if isinstance(end, str) else end for end in ends]
-    return min(int(end["slice"]) for end in told if end)
+    offsets = [json.loads(end) if isinstance(end, str) else end for end in ends]
+    return min(int(end["slice"]) for end in offsets if end)
 
 
 def _ended(at_work: StreamingQuery) -> bool:
@@ -68,15 +69,15 @@ def _ended(at_work: StreamingQuery) -> bool:
 
 def main() -> None:
     """Warm up, wait, run, tell."""
-    given: dict[str, Any] = json.loads(sys.argv[1])
-    query = find_query("modern", given["query"], given["rules"])
-    with spark_session("nexmark vs flink", master=f"local[{given['cores']}]") as spark:
+    settings: dict[str, Any] = json.loads(sys.argv[1])
+    query = find_query("modern", settings["query"], settings["rules"])
+    with spark_session("nexmark vs flink", master=f"local[{settings['cores']}]") as spark:
         java = spark.sparkContext._jvm.java.lang  # type: ignore[union-attr]
-        for _ in range(given["warm_ups"]):
-            run(spark, query, Path(given["warm_up"]), given["most"])
+        for _ in range(settings["warm_ups"]):
+            run(spark, query, Path(settings["warm_up"]), settings["limit"])
         tell(java=java.ProcessHandle.current().pid())
         wait_for_start()
-        seconds, progress = run(spark, query, Path(given["folder"]), given["most"])
+        seconds, progress = run(spark, query, Path(settings["folder"]), settings["limit"])
         tell(
             seconds=seconds,
             progress=progress,

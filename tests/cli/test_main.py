@@ -17,6 +17,7 @@ from causeway.cli import options
 from causeway.nexmark.events.dataset import write_dataset
 from causeway.nexmark.generator.firehose import Firehose
 from causeway.runtime.errors import CheckFailedError
+from causeway.spark import session
 
 _COMMANDS = ["generate", "import", "inspect", "history", "prepare", "drive", "run", "validate", "rate"]
 _LINE = "0,{time},{vehicle},30,0,1,0,5,26400,-1,-1,-1,-1,-1,-1\n"
@@ -43,7 +44,8 @@ def causeway(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
         told = capsys.readouterr()
         return Ended(int(ended.value.code or 0), told.out, " ".join(told.err.split()))
 
-    monkeypatch.setattr(options, "spark_session", lambda *_, **__: contextlib.nullcontext())
+    for module in (options, session):
+        monkeypatch.setattr(module, "spark_session", lambda *_, **__: contextlib.nullcontext())
     yield run
     logging.disable(logging.NOTSET)
 
@@ -276,9 +278,12 @@ def events(tmp_path: Path) -> Path:
         (["run", "--source", "nowhere"], "nowhere is no folder"),
         (["run", "--source", "."], "has no events: expected nexmark.json"),
         (["run", "--source", "events", "--model", "modern"], "has events of the paper model, not the modern"),
-        (["run", "--duration", "10", "--warm-up", "10"], "leaves nothing of --duration 10"),
+        (
+            ["run", "--duration", "10", "--warm-up", "10"],
+            "leaves nothing of 10 s to measure",
+        ),
         (["run", "--bid-streams", "3"], "several bid streams are for the paper model"),
-        (["run", "--resume"], "has no run to resume"),
+        (["run", "--resume"], "make a run with `causeway nexmark run`"),
         (["run", "--rules", "mine"], "'mine' is not one of 'ours', 'beam', 'flink'"),
         (["run", "--rate", "0"], "--rate"),
         (["generate", "--bid-streams", "3"], "several bid streams are for the paper model"),

@@ -118,4 +118,6 @@ def test_ctrl_c_ends_a_spark_job_and_leaves_no_workload(ended: Ended) -> None:
 
 
 def test_nothing_else_is_on_the_terminal(ended: Ended) -> None:
-    assert ended.stderr == "interrupted\n"
+    # A slow machine has time for lines of progress.
+    lines = [line for line in ended.stderr.splitlines() if not line.startswith("simulating: ")]
+    assert lines == ["interrupted"]

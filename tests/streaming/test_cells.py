@@ -3,6 +3,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 
 from causeway.linear_road.pipeline.segments import STOP
 from causeway.linear_road.pipeline.vehicles import VEHICLE
-from causeway.streaming.cells import Arrays, concatenate, pack, unpack
+from causeway.streaming.cells import Arrays, concatenate, pack, pack_table, unpack, unpack_table
 
 NUMBERS = hnp.integer_dtypes(endianness="<") | hnp.floating_dtypes(endianness="<") | hnp.boolean_dtypes()
 DTYPES = NUMBERS | st.sampled_from([VEHICLE, STOP])
@@ -55,3 +56,10 @@ def test_concatenation_keeps_the_order(parts: list[list[int]]) -> None:
     flat = [number for part in parts for number in part]
     assert together["a"].tolist() == flat
     assert together["b"].tolist() == [-number for number in flat]
+
+
+@pytest.mark.parametrize("compression", [None, "lz4", "zstd"])
+def test_a_table_is_the_same_whether_or_not_it_is_compressed(compression: str | None) -> None:
+    table = pa.table({"name": ["a" * 100, None, "b"], "number": [1, 2, None]})
+    cell = pack_table(table, compression=compression)
+    assert unpack_table(cell).equals(table)

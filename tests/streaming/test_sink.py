@@ -54,3 +54,13 @@ def test_other_files_are_no_batches(batches: BatchFolder) -> None:
 
 def test_a_folder_that_is_not_there_has_no_batches(batches: BatchFolder) -> None:
     assert batches.numbers() == []
+
+
+def test_output_without_a_note_is_unfinished(tmp_path: Path) -> None:
+    batches = BatchFolder(tmp_path / "batches")
+    assert batches.unfinished() == []
+    for number in (3, 12, 5):
+        batches.begin(number).write_text("rows")
+    batches.finish(12, {})
+    assert (batches.numbers(), batches.unfinished()) == ([12], [3, 5])
+    assert batches.note_file(12).exists() and not batches.note_file(3).exists()

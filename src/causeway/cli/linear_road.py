@@ -4,23 +4,14 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 from rich.markup import escape
 
-from causeway.cli.options import (
-    Conf,
-    Master,
-    command_session,
-    output,
-    parse_settings,
-    print_counts,
-    wants_debugging,
-)
+from causeway.cli.options import Conf, Master, output, print_counts, spark_options, wants_debugging
 from causeway.runtime.errors import CheckFailedError
 from causeway.runtime.progress import console
-from causeway.spark.master import check_master
 
 __all__ = ["linear_road"]
 
@@ -59,6 +50,12 @@ class Format(StrEnum):
     csv = "csv"
 
 
+class RulesOption(StrEnum):
+    """Dialects of the benchmark."""
+
+    vldb2004 = "vldb2004"
+
+
 def _halves_of_expressways(number: float | None) -> float | None:
     if number is None:
         return None
@@ -90,14 +87,16 @@ def generate(
     30 seconds; some ask for their account balance, past tolls or a travel time. The tuples are written in
     time order.
     """
-    from causeway.linear_road.simulator.generate import check_output
-    from causeway.linear_road.simulator.generate import generate as generate_workload
+    from causeway.linear_road import api
 
-    check_output(out)
-    with command_session("linear-road generate", master, conf) as spark:
-        workload = generate_workload(
-            spark, out, expressways=xways, minutes=minutes, seed=seed, stream_format=stream_format.value
-        )
+    workload = api.generate(
+        out,
+        expressways=xways,
+        minutes=minutes,
+        seed=seed,
+        stream_format=stream_format.value,
+        spark=spark_options(master, conf),
+    )
     print_counts(f"{out}: L = {xways:g}, {_count(minutes, 'minute')}, seed {seed}", workload.counts)
 
 
@@ -119,9 +118,10 @@ def import_(
 
     Malformed lines are counted and written to DIR/rejects.csv, with file, line and reason.
     """
-    from causeway.linear_road.workload.importer import REJECTS_FILE, import_files
+    from causeway.linear_road import api
+    from causeway.linear_road.workload.importer import REJECTS_FILE
 
-    workload = import_files(files, out, slack=slack, strict=strict)
+    workload = api.import_files(files, out, slack=slack, strict=strict)
     print_counts(f"{out}: {_count(len(files), 'file')} imported", workload.counts)
     rejected = workload.counts.get("rejected", 0)
     if rejected:
@@ -137,19 +137,13 @@ def inspect(folder: WorkloadFolder, master: Master = "local[*]", conf: Conf = No
     Prints each figure beside the expected one and plots the traffic over time in DIR/inspection.html. Exit
     code 1 if a figure is out of range.
     """
-    from causeway.linear_road.inspection.inspect import inspect_workload, write_figures
-    from causeway.linear_road.report.traffic import inspection_table, write_traffic_page
-    from causeway.linear_road.workload.workload import Workload
+    from causeway.linear_road import api
+    from causeway.linear_road.report.traffic import inspection_table
 
-    workload = Workload.load(folder)
-    with command_session("linear-road inspect", master, conf) as spark:
-        inspection = inspect_workload(spark, workload)
-    page = folder / "inspection.html"
-    write_figures(inspection, folder / "inspection.json")
-    write_traffic_page(inspection, page)
-    output.print(inspection_table(inspection))
-    output.print(f"Plot: {page}")
-    if not inspection.holds:
+    result = api.inspect(folder, spark=spark_options(master, conf))
+    output.print(inspection_table(result.inspection))
+    output.print(f"Plot: {result.report}")
+    if not result.holds:
         raise CheckFailedError("some figures are out of what the paper says; see the table")
 
 
@@ -168,12 +162,12 @@ def history(
     Writes DIR/history: TollHistory, what each vehicle paid on each day, and SegmentHistory, the traffic and
     toll of each segment in each minute. An existing history is replaced.
     """
-    from causeway.linear_road.history.generate import generate_history
-    from causeway.linear_road.workload.workload import Workload
+    from causeway.linear_road import api
 
-    workload = Workload.load(folder)
-    with command_session("linear-road history", master, conf) as spark:
-        made = generate_history(spark, workload, seed=seed, output_format=output_format.value)
+    workload = api.Workload.load(folder)
+    made = api.generate_history(
+        workload, seed=seed, output_format=output_format.value, spark=spark_options(master, conf)
+    )
     print_counts(
         f"{workload.history}: made in {made.seconds:.1f} s",
         {"TollHistory rows": made.toll_history, "SegmentHistory rows": made.segment_history},
@@ -187,14 +181,11 @@ def prepare(folder: WorkloadFolder, master: Master = "local[*]", conf: Conf = No
     Writes DIR/history/prepared: TollHistory, and the means of SegmentHistory by weekday, as arrays. A request
     then needs no search through millions of rows. `run` does this itself where it has not been done.
     """
-    from causeway.linear_road.history.prepare import prepare as prepare_history
-    from causeway.linear_road.history.prepare import prepared_folder, require_history
-    from causeway.linear_road.workload.workload import Workload
+    from causeway.linear_road import api
+    from causeway.linear_road.history.prepare import prepared_folder
 
-    workload = Workload.load(folder)
-    require_history(workload)
-    with command_session("linear-road prepare", master, conf) as spark:
-        made = prepare_history(spark, workload)
+    workload = api.Workload.load(folder)
+    made = api.prepare(workload, spark=spark_options(master, conf))
     print_counts(
         f"{prepared_folder(workload)}: made in {made.seconds:.1f} s",
         {
@@ -227,11 +218,10 @@ def drive(
     that a Spark file stream can read. Exit code 1 if a file was more than 100 ms late. Ctrl-C and SIGTERM
     stop it cleanly.
     """
+    from causeway.linear_road import api
     from causeway.linear_road.driver.deliver import PROMISED_LATENESS_MS
-    from causeway.linear_road.driver.deliver import drive as deliver
-    from causeway.linear_road.workload.workload import Workload
 
-    delivery = deliver(Workload.load(folder), to, speed=speed, from_minute=from_minute)
+    delivery = api.drive(folder, to, speed=speed, from_minute=from_minute)
     print_counts(
         f"{to}: {'stopped' if delivery.stopped else 'delivered'}",
         {"tuples": delivery.tuples, "files": delivery.files, "simulated seconds": delivery.seconds},
@@ -252,19 +242,26 @@ def run(
     folder: WorkloadFolder,
     out: Annotated[Path, typer.Option(help="Folder for the run, new or empty.", metavar="RUN")],
     speed: Annotated[
-        str,
+        str | None,
         typer.Option(
-            help="Simulated seconds per real second; max: as fast as possible.",
+            help="Simulated seconds per real second; max: as fast as possible. Default 1.",
             metavar="K|max",
+            show_default=False,
         ),
-    ] = "1",
+    ] = None,
     from_minute: Annotated[
-        int,
+        int | None,
         typer.Option(
-            help="Process everything before minute M at once; real time starts at M.", metavar="M", min=0
+            help="Process everything before minute M at once; real time starts at M. Default 0.",
+            metavar="M",
+            min=0,
+            show_default=False,
         ),
-    ] = 0,
-    rules: Annotated[str, typer.Option(help="The dialect of the benchmark.", metavar="NAME")] = "vldb2004",
+    ] = None,
+    rules: Annotated[
+        RulesOption | None,
+        typer.Option(help="The dialect of the benchmark. Default vldb2004.", show_default=False),
+    ] = None,
     resume: Annotated[
         bool, typer.Option("--resume", help="Continue an interrupted run, with its own settings.")
     ] = False,
@@ -274,33 +271,28 @@ def run(
     """Answer a workload on Spark, in real time.
 
     Starts the pipeline and the driver, and writes every toll, alert, balance, expenditure and travel time to
-    RUN/answers.csv and RUN/answers, with the time at which it was emitted. RUN/report.html shows the results.
+    RUN/answers.csv and RUN/answers, with the time at which it was emitted. RUN/report.html shows the results,
+    RUN/log.txt has what Spark had to say.
     """
-    from causeway.linear_road.report.run_page import write_run_page
-    from causeway.linear_road.runner.run import RunSettings, begin_run
-    from causeway.linear_road.runner.run import run as answer
-    from causeway.linear_road.workload.workload import Workload
+    from causeway.linear_road import api
 
-    workload = Workload.load(folder)
-    settings = begin_run(workload, out, RunSettings(_speed(speed), from_minute, rules), resume=resume)
-    with command_session("linear-road run", master, conf) as spark:
-        facts = answer(spark, workload, out, settings, resume=resume)
-    page = write_run_page(out)
-    names = (
-        "toll notifications",
-        "accident alerts",
-        "account balances",
-        "daily expenditures",
-        "travel times",
+    result = api.run(
+        folder,
+        out,
+        speed=None if speed is None else _speed(speed),
+        from_minute=from_minute,
+        rules=None if rules is None else rules.value,
+        resume=resume,
+        spark=spark_options(master, conf),
     )
+    expressways = result.facts["expressways"]
     print_counts(
-        f"{out}: L = {workload.expressways:g}, answered in {facts['seconds']:.0f} s",
-        {"tuples": facts["counts"]["tuples"]}
-        | {name: facts["counts"]["answers"][str(kind)] for kind, name in enumerate(names)},
+        f"{out}: L = {expressways:g}, answered in {result.seconds:.0f} s",
+        {"tuples": result.tuples} | {f"{name}s": count for name, count in result.answers.items()},
     )
-    output.print(f"Answers: {out / 'answers.csv'}\nReport: {page}")
+    output.print(f"Answers: {result.answers_file}\nReport: {result.report}")
     output.print(f"Are they right, and in time? causeway linear-road validate {folder} {out}")
-    if settings.speed is not None and not facts["delivery"]["kept_promise"]:
+    if result.kept_promise is False:
         console.print("[yellow]the driver was late: the machine could not even deliver the input in time[/]")
 
 
@@ -315,7 +307,7 @@ def validate(
             show_default=False,
         ),
     ],
-    xways: Annotated[
+    only_xways: Annotated[
         str | None,
         typer.Option(
             help="Judge only vehicles that report from these expressways.",
@@ -356,49 +348,39 @@ def validate(
     input, with other code than that of `run`. Writes RUN/validation.json, or NAME.validation.json beside
     another system's answers. Exit code 1 if the answers fail.
     """
-    from causeway.linear_road.report.run_page import write_run_page
-    from causeway.linear_road.validation import HowItWas, given_answers, validation_table, write_validation
-    from causeway.linear_road.validation import validate as judge
-    from causeway.linear_road.workload.workload import Workload
+    from causeway.linear_road import api
+    from causeway.linear_road.validation import validation_table
 
-    workload = Workload.load(folder)
-    chosen = _expressways(xways)
-    if chosen is not None and sample is not None:
+    if only_xways is not None and sample is not None:
         raise typer.BadParameter("give either the expressways or how many, not both.", param_hint="--sample")
-    told = None
-    if speed is not None or from_minute is not None:
-        told = HowItWas(_speed(speed or "1"), from_minute or 0)
-    given = given_answers(answers, told)
-    with command_session("linear-road validate", master, conf) as spark:
-        validation = judge(
-            spark,
-            workload,
-            given.answers,
-            xways=chosen,
-            sample=sample,
-            speed=given.how.speed,
-            from_minute=given.how.from_minute,
-        )
-    output.print(validation_table(validation))
-    for difference in validation.differences:
+    result = api.validate(
+        folder,
+        answers,
+        only_xways=_expressways(only_xways),
+        sample=sample,
+        speed=None if speed is None else _speed(speed),
+        from_minute=from_minute,
+        spark=spark_options(master, conf),
+    )
+    output.print(validation_table(result.validation))
+    for difference in result.validation.differences:
         output.print(f"- {escape(difference.words)}")
-    for note in validation.notes:
+    for note in result.validation.notes:
         output.print(escape(note))
-    write_validation(validation, given.validation)
-    output.print(f"Judgement: {given.validation}")
-    if given.is_run:
-        output.print(f"Report: {write_run_page(answers)}")
-    if not validation.passed:
+    output.print(f"Judgement: {result.file}")
+    if result.report is not None:
+        output.print(f"Report: {result.report}")
+    if not result.passed:
         raise CheckFailedError("the answers fail; see the table")
 
 
-def _expressways(given: str | None) -> list[int] | None:
-    if given is None:
+def _expressways(text: str | None) -> list[int] | None:
+    if text is None:
         return None
     try:
-        return [int(number) for number in given.split(",")]
+        return [int(number) for number in text.split(",")]
     except ValueError:
-        raise typer.BadParameter(f"{given!r} is no list as in 0,3,4.", param_hint="--xways") from None
+        raise typer.BadParameter(f"{text!r} is no list as in 0,3,4.", param_hint="--only-xways") from None
 
 
 @linear_road.command()
@@ -447,24 +429,22 @@ def rate(
     takes hours; you can interrupt it and call it again. Prints the paper's tables with a column for this
     machine and writes DIR/rating.json. Exit code 1 if no L passes.
     """
-    from functools import partial
-
-    from causeway.linear_road.rating.command_process import run_command
-    from causeway.linear_road.rating.rate import RATING_FILE, Protocol
-    from causeway.linear_road.rating.rate import rate as rate_machine
+    from causeway.linear_road import api
+    from causeway.linear_road.rating.rate import RATING_FILE
     from causeway.linear_road.report.rating import print_rating, rating_words
-    from causeway.linear_road.report.run_page import write_run_page
 
-    check_master(master)
-    protocol = Protocol(minutes, from_minute, speed, seed, sample, master, parse_settings(conf or []))
-    rating = rate_machine(
+    rating = api.rate(
         out,
-        protocol,
         max_xways=max_xways,
+        minutes=minutes,
+        speed=speed,
+        from_minute=from_minute,
+        seed=seed,
+        sample=sample,
         workloads=workloads,
-        command=partial(run_command, debug=wants_debugging()),
-        write_page=write_run_page,
-        tell=lambda line: console.print(escape(line)),
+        spark=spark_options(master, conf),
+        report_line=lambda line: console.print(escape(line)),
+        debug=wants_debugging(),
     )
     print_rating(rating, output)
     output.print(f"Rating: {out / RATING_FILE}")
@@ -472,13 +452,13 @@ def rate(
         raise CheckFailedError(rating_words(rating))
 
 
-def _speed(given: str) -> float | None:
-    if given == "max":
-        return None
+def _speed(text: str) -> float | Literal["max"]:
+    if text == "max":
+        return "max"
     try:
-        return float(given)
+        return float(text)
     except ValueError:
-        raise typer.BadParameter(f"{given!r} is no number, and not max.", param_hint="--speed") from None
+        raise typer.BadParameter(f"{text!r} is no number, and not max.", param_hint="--speed") from None
 
 
 def _count(number: int, of: str) -> str:

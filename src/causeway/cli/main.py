@@ -86,13 +86,16 @@ def main() -> None:
         app(_debug_first(sys.argv[1:]))
     except CausewayError as error:
         _print_traceback_if_debugging()
-        console.print(f"[bold red]{'no' if error.exit_code == 1 else 'error'}:[/] {escape(str(error))}")
+        word = "no" if error.exit_code == 1 else "error"
+        # Not wrapped, so that a path can be copied.
+        console.print(f"[bold red]{word}:[/] {escape(str(error))}", soft_wrap=True)
         sys.exit(error.exit_code)
     except Exception as unexpected:
         _print_traceback_if_debugging()
         console.print(
             f"[bold red]failed:[/] {escape(explain(unexpected))}\n"
-            "This should not happen; `causeway --debug …` shows where it did."
+            "This should not happen; `causeway --debug …` shows where it did.",
+            soft_wrap=True,
         )
         sys.exit(_UNEXPECTED)
 

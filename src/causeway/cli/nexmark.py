@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from causeway.cli.options import Conf, Master, command_session, output, print_counts
-from causeway.runtime.errors import CheckFailedError, UserError
+from causeway.runtime.errors import CheckFailedError
 
 __all__ = ["nexmark"]
 
@@ -66,7 +66,12 @@ Events = Annotated[
     int | None,
     typer.Option(help="Number of events, instead of the scale's.", metavar="N", min=1, show_default=False),
 ]
-Seed = Annotated[int, typer.Option(help="The same seed gives the same events.", metavar="N", min=0)]
+Seed = Annotated[
+    int | None,
+    typer.Option(
+        help="The same seed gives the same events; default: 1.", metavar="N", min=0, show_default=False
+    ),
+]
 BidStreams = Annotated[
     int | None,
     typer.Option(
@@ -77,7 +82,13 @@ BidStreams = Annotated[
     ),
 ]
 Disorder = Annotated[
-    float, typer.Option(help="Deliver events up to S seconds (of event time) late.", metavar="S", min=0)
+    float | None,
+    typer.Option(
+        help="Deliver events up to S seconds (of event time) late; default: 0.",
+        metavar="S",
+        min=0,
+        show_default=False,
+    ),
 ]
 Scale = Annotated[
     ScaleOption, typer.Option(help="Sets the number of events, their rate and the bid streams.")
@@ -99,8 +110,8 @@ def generate(
         ),
     ] = None,
     bid_streams: BidStreams = None,
-    disorder: Disorder = 0.0,
-    seed: Seed = 1,
+    disorder: Disorder = None,
+    seed: Seed = None,
     file_format: Annotated[
         FormatOption, typer.Option("--format", help="Parquet, JSON lines, or XML with one element per line.")
     ] = FormatOption.parquet,
@@ -112,21 +123,20 @@ def generate(
     The same seed gives the same events on any number of cores. DIR/nexmark.json describes the
     folder; each stream has a subfolder of slices.
     """
-    from causeway.nexmark.generator.generate import check
-    from causeway.nexmark.generator.generate import generate as make
+    import causeway.nexmark as library
 
-    chosen = {
-        "model": model.value,
-        "scale": scale.value,
-        "events": events,
-        "rate": rate,
-        "bid_streams": bid_streams,
-        "disorder": disorder,
-        "seed": seed,
-    }
-    check(out, **chosen)  # type: ignore[arg-type]
-    with command_session("nexmark generate", master, conf) as spark:
-        dataset = make(spark, out, file_format=file_format.value, **chosen)  # type: ignore[arg-type]
+    dataset = library.generate(
+        out,
+        model=model.value,
+        scale=scale.value,
+        events=events,
+        rate=rate,
+        bid_streams=bid_streams,
+        disorder=disorder or 0.0,
+        seed=1 if seed is None else seed,
+        file_format=file_format.value,
+        open_session=lambda log: command_session("nexmark generate", master, conf, log),
+    )
     print_counts(f"{out}: {dataset.model} model, seed {dataset.seed}", dict(dataset.counts))
 
 
@@ -134,8 +144,11 @@ def generate(
 def run(
     out: Annotated[Path, typer.Option(help="Folder for the run, new or empty.", metavar="RUN")],
     query: Annotated[
-        str, typer.Option(help="Names of queries, such as q5,q7; or all.", metavar="Q,Q,…|all")
-    ] = "all",
+        str | None,
+        typer.Option(
+            help="Names of queries, such as q5,q7; default: all.", metavar="Q,Q,…|all", show_default=False
+        ),
+    ] = None,
     model: Annotated[
         ModelOption | None,
         typer.Option(
@@ -143,32 +156,59 @@ def run(
         ),
     ] = None,
     source: Annotated[
-        str,
+        str | None,
         typer.Option(
-            help="A folder of events, or generator: events at a fixed rate.", metavar="DIR|generator"
+            help="A folder of events, or generator (the default): events at a fixed rate.",
+            metavar="DIR|generator",
+            show_default=False,
         ),
-    ] = "generator",
+    ] = None,
     rate: Annotated[
-        float, typer.Option(help="Events per second from the generator.", metavar="R", min=1)
-    ] = 10_000,
+        float | None,
+        typer.Option(
+            help="Events per second from the generator; default: 10000.",
+            metavar="R",
+            min=1,
+            show_default=False,
+        ),
+    ] = None,
     duration: Annotated[
-        float, typer.Option(help="Seconds for which the generator runs, for each query.", metavar="S", min=1)
-    ] = 60,
+        float | None,
+        typer.Option(
+            help="Seconds for which the generator runs, for each query; default: 60.",
+            metavar="S",
+            min=1,
+            show_default=False,
+        ),
+    ] = None,
     warm_up: Annotated[
-        float, typer.Option(help="Seconds at the start that are not measured.", metavar="S", min=0)
-    ] = 15,
+        float | None,
+        typer.Option(
+            help="Seconds at the start that are not measured; default: 15.",
+            metavar="S",
+            min=0,
+            show_default=False,
+        ),
+    ] = None,
     rules: Annotated[
-        RulesOption, typer.Option(help="Whose version of a query, where public ones differ.")
-    ] = RulesOption.ours,
+        RulesOption | None,
+        typer.Option(
+            help="Whose version of a query, where public ones differ; default: ours.", show_default=False
+        ),
+    ] = None,
     check: Annotated[
-        bool, typer.Option("--check", help="Compare the final answers with the batch statements.")
-    ] = False,
+        bool | None,
+        typer.Option(
+            "--check", help="Compare the final answers with the batch statements.", show_default=False
+        ),
+    ] = None,
     resume: Annotated[
-        bool, typer.Option("--resume", help="Continue an interrupted run, with its own settings.")
+        bool,
+        typer.Option("--resume", help="Continue an interrupted run; it keeps its own settings."),
     ] = False,
     bid_streams: BidStreams = None,
-    disorder: Disorder = 0.0,
-    seed: Seed = 1,
+    disorder: Disorder = None,
+    seed: Seed = None,
     master: Master = "local[*]",
     conf: Conf = None,
 ) -> None:
@@ -177,17 +217,17 @@ def run(
     Over a folder of events, each query runs as fast as it can; the result is events and megabytes per second.
     The generator delivers events at a fixed rate; the result is latency, and the distance of the output to an
     ideal system's. RUN/result.json has all figures, RUN/report.html shows them, RUN/q5/answers has the
-    answers of q5. Exit code 1 if a check fails.
+    answers of q5, RUN/log.txt is Spark's log. Exit code 1 if a check fails.
     """
-    from causeway.nexmark.report.run_page import write_nexmark_page
+    import causeway.nexmark as library
     from causeway.nexmark.report.table import result_table
-    from causeway.nexmark.runner.run_all import RunSettings, begin_run, run_all
 
-    settings = RunSettings(
-        source=None if source == "generator" else str(Path(source).resolve()),
-        model=model.value if model else None,
+    result = library.run(
+        out,
+        source=None if source == "generator" else source,
         queries=query,
-        rules=rules.value,
+        model=model.value if model else None,
+        rules=rules.value if rules else None,
         check=check,
         rate=rate,
         duration=duration,
@@ -195,18 +235,14 @@ def run(
         bid_streams=bid_streams,
         disorder=disorder,
         seed=seed,
+        resume=resume,
+        open_session=lambda log: command_session("nexmark run", master, conf, log),
     )
-    if duration <= warm_up and source == "generator":
-        raise UserError(f"--warm-up {warm_up:g} leaves nothing of --duration {duration:g} to measure")
-    settings = begin_run(out, settings, resume=resume)
-    with command_session("nexmark run", master, conf) as spark:
-        result = run_all(spark, out, settings)
-    page = write_nexmark_page(out)
-    output.print(result_table(result))
-    for one in result["queries"]:
-        for difference in one.get("check", {}).get("differences", []):
-            output.print(f"- {one['query']}: {difference}", markup=False)
-    output.print(f"Figures: {out / 'result.json'}\nReport: {page}")
-    failed = [one["query"] for one in result["queries"] if not one.get("check", {}).get("passed", True)]
+    output.print(result_table(result.facts))
+    for one in result.queries:
+        for difference in one.check.differences if one.check else ():
+            output.print(f"- {one.query}: {difference}", markup=False)
+    output.print(f"Figures: {out / 'result.json'}\nReport: {result.report}")
+    failed = [one.query for one in result.queries if one.check and not one.check.passed]
     if failed:
         raise CheckFailedError(f"the answers of {', '.join(failed)} are not those of the batch statements")

@@ -13,6 +13,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from causeway.runtime.errors import UserError
+from causeway.spark.open_session import SparkOptions, check_options
 from causeway.spark.session import spark_session
 from causeway.spark.settings import check_settings
 
@@ -27,6 +28,7 @@ __all__ = [
     "parse_settings",
     "print_counts",
     "set_debugging",
+    "spark_options",
     "wants_debugging",
 ]
 
@@ -57,6 +59,15 @@ def command_session(
         log_file=log_file,
         log_level="WARN" if wants_debugging() else "OFF",
     )
+
+
+def spark_options(master: str, conf: list[str] | None) -> SparkOptions:
+    """How a library function is to start Spark, with its warnings on the terminal if the user debugs."""
+    options = SparkOptions(
+        master, parse_settings(conf or []), log_level="WARN" if wants_debugging() else "OFF"
+    )
+    check_options(options)
+    return options
 
 
 def parse_settings(pairs: Sequence[str]) -> dict[str, str]:

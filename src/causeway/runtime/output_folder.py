@@ -111,14 +111,19 @@ def prepare_folder(folder: Path, replaces: Sequence[str] = ()) -> None:
         raise UserError(f"{folder} cannot be made: {refused.strerror}") from refused
 
 
-def write_json(path: Path, facts: dict[str, Any]) -> None:
-    """Write JSON that appears whole, by rename."""
+def write_json(path: Path, facts: dict[str, Any], *, durable: bool = True) -> None:
+    """Write JSON that appears whole, by rename.
+
+    It survives the end of this process in any case, a power failure only if it is `durable`: that waits for
+    the disk, and on many file systems makes other processes' renames wait too.
+    """
     with tempfile.NamedTemporaryFile("w", dir=path.parent, prefix=f".{path.name}-", delete=False) as fresh:
         try:
             json.dump(facts, fresh, indent=2)
             fresh.write("\n")
             fresh.flush()
-            os.fsync(fresh.fileno())
+            if durable:
+                os.fsync(fresh.fileno())
             Path(fresh.name).chmod(0o644)
             Path(fresh.name).replace(path)
         except BaseException:

@@ -23,7 +23,7 @@ from rich.progress import (
 )
 from rich.text import Text
 
-__all__ = ["ProgressBar", "console", "progress_bar", "show_progress", "watched"]
+__all__ = ["ProgressBar", "console", "is_progress_shown", "progress_bar", "show_progress", "watched"]
 
 console = Console(stderr=True, highlight=False)
 """Where a command reports its progress; its result goes to standard output."""
@@ -38,6 +38,11 @@ def show_progress(shown: bool = True) -> None:
     """Show the progress of this process' work from now on, or no longer."""
     global _shown  # noqa: PLW0603
     _shown = shown
+
+
+def is_progress_shown() -> bool:
+    """Whether the progress of this process' work is shown."""
+    return _shown
 
 
 class ProgressBar(Protocol):

@@ -124,7 +124,7 @@ def spark_session(
     except CausewayError:
         raise
     except Exception as failure:
-        if log_file is not None:
+        if log_file is not None and str(log_file) not in str(failure):
             failure.add_note(f"Spark's log is {log_file}")
         raise
     finally:

@@ -18,7 +18,7 @@ from causeway.runtime.errors import UserError
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["OWN_SETTINGS", "applied", "check_settings", "users_settings"]
+__all__ = ["OWN_SETTINGS", "applied", "check_settings", "refuse_other_values", "users_settings"]
 
 OWN_SETTINGS: Final = "spark.causeway.ownSettings"
 """The setting that lists, in JSON, the values that this package chose."""
@@ -58,11 +58,7 @@ def applied(
     """
     before = dict(spark.conf.getAll)
     users = users_settings(spark)
-    for key, reason in (required or {}).items():
-        if key in users and not _same(users[key], settings[key]):
-            raise UserError(
-                f"{key}={users[key]} is not possible here: {reason}. Leave it out, or set {settings[key]}."
-            )
+    refuse_other_values(users, settings, required or {})
     own = {key: value for key, value in settings.items() if key not in users}
     in_force = {key: users.get(key, value) for key, value in settings.items()}
     known: dict[str, str] = json.loads(before.get(OWN_SETTINGS, "{}"))
@@ -77,6 +73,17 @@ def applied(
                 spark.conf.set(key, before[key])
             else:
                 spark.conf.unset(key)
+
+
+def refuse_other_values(
+    users: Mapping[str, str], settings: Mapping[str, str], required: Mapping[str, str]
+) -> None:
+    """Refuse a user's other value of a setting in `required`, with the reason."""
+    for key, reason in required.items():
+        if key in users and key in settings and not _same(users[key], settings[key]):
+            raise UserError(
+                f"{key}={users[key]} is not possible here: {reason}. Leave it out, or set {settings[key]}."
+            )
 
 
 def _same(one: str, other: str) -> bool:

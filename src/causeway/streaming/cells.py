@@ -61,10 +61,11 @@ def concatenate(cells: Iterable[Arrays]) -> Arrays:
     return {name: np.concatenate([arrays[name] for arrays in together]) for name in together[0]}
 
 
-def pack_table(table: pa.Table) -> bytes:
-    """One cell with all rows of `table`, in Arrow's stream format."""
+def pack_table(table: pa.Table, *, compression: str | None = None) -> bytes:
+    """One cell with all rows of `table`, in Arrow's stream format, optionally compressed ("lz4", "zstd")."""
     buffer = pa.BufferOutputStream()
-    with pa.ipc.new_stream(buffer, table.schema) as writer:
+    options = pa.ipc.IpcWriteOptions(compression=compression)
+    with pa.ipc.new_stream(buffer, table.schema, options=options) as writer:
         writer.write_table(table)
     return bytes(buffer.getvalue())
 

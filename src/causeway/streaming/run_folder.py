@@ -1,7 +1,7 @@
 """A run on disk: its settings and facts, who works on it, and its log.
 
     RUN/<facts>.json   settings, machine, versions, figures, state; replaced whole
-    RUN/log.txt        what Spark, its workers and the delivering process wrote
+    RUN/log.txt        when it was begun and how it ended; what Spark and its workers wrote
     RUN/.lock          held while a process works on the run
 
 States: new → running → finished, or stopped (by the user) or failed; all but finished can be resumed.
@@ -9,8 +9,11 @@ States: new → running → finished, or stopped (by the user) or failed; all bu
 
 from __future__ import annotations
 
+import os
+import traceback
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
@@ -45,8 +48,10 @@ class RunFolder:
     @contextmanager
     def locked(self) -> Iterator[None]:
         """Keep other processes away from the run; a second one gets an error that names the first."""
-        self.path.mkdir(parents=True, exist_ok=True)
         with FolderLock(self.path, self.command):
+            # Left by a process that was killed while it saved.
+            for unfinished in self.path.glob(f".{self.facts_name}-*"):
+                unfinished.unlink(missing_ok=True)
             yield
 
     def begin(self, facts: Mapping[str, Any]) -> None:
@@ -77,9 +82,28 @@ class RunFolder:
             raise UserError(f"{self.path} is finished; there is nothing to resume")
         return facts
 
-    def save(self, facts: Mapping[str, Any]) -> None:
-        """Replace the facts, whole."""
-        write_json(self.facts_file, dict(facts) | {"layout": self.layout})
+    def save(self, facts: Mapping[str, Any], *, durable: bool = True) -> None:
+        """Replace the facts, whole; see `write_json` for `durable`."""
+        write_json(self.facts_file, dict(facts) | {"layout": self.layout}, durable=durable)
+
+    @contextmanager
+    def logged(self, attempt: str) -> Iterator[None]:
+        """Append to the log that `attempt` begins and how it ends, a failure with its traceback."""
+        self._append_to_log(f"{attempt} begins, process {os.getpid()}")
+        try:
+            yield
+        except KeyboardInterrupt:
+            self._append_to_log(f"{attempt} was interrupted")
+            raise
+        except BaseException:
+            self._append_to_log(f"{attempt} failed\n{traceback.format_exc()}")
+            raise
+        self._append_to_log(f"{attempt} is finished")
+
+    def _append_to_log(self, text: str) -> None:
+        # A full disk must not hide the failure that is being logged.
+        with suppress(OSError), self.log.open("a", encoding="utf-8", errors="replace") as log:
+            log.write(f"{datetime.now().astimezone().isoformat(timespec='seconds')} {text.rstrip()}\n")
 
 
 def refuse_other_settings(requested: Mapping[str, Any], kept: Mapping[str, Any], run: Path) -> None:

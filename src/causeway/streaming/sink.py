@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["BatchFolder", "Sink"]
 
 _NOTE: Final = re.compile(r"batch-(\d{9,})\.json")
+_OUTPUT: Final = re.compile(r"batch-(\d{9,})\.parquet")
 
 
 class Sink(Protocol):
@@ -44,7 +45,7 @@ class BatchFolder:
     def begin(self, number: int) -> Path:
         """Remove what a crash left of the same batch; returns where its output is to be written."""
         output = self.output(number)
-        self._note(number).unlink(missing_ok=True)
+        self.note_file(number).unlink(missing_ok=True)
         if output.is_dir():
             shutil.rmtree(output)
         output.unlink(missing_ok=True)
@@ -53,7 +54,7 @@ class BatchFolder:
 
     def finish(self, number: int, note: Mapping[str, Any]) -> None:
         """Make the batch count: write its note, by rename."""
-        path = self._note(number)
+        path = self.note_file(number)
         unfinished = path.with_name(f".{path.name}")
         unfinished.write_text(json.dumps(dict(note)))
         unfinished.replace(path)
@@ -61,25 +62,32 @@ class BatchFolder:
     def note(self, number: int) -> dict[str, Any] | None:
         """The note of a batch; None where the batch is not readable."""
         try:
-            note: dict[str, Any] = json.loads(self._note(number).read_text())
+            note: dict[str, Any] = json.loads(self.note_file(number).read_text())
         except FileNotFoundError:
             return None
         return note
 
     def numbers(self) -> list[int]:
         """The batches that are readable, in their order."""
-        if not self.folder.is_dir():
-            return []
-        return sorted(
-            int(found[1]) for path in self.folder.iterdir() if (found := _NOTE.fullmatch(path.name))
-        )
+        return self._numbers(_NOTE)
+
+    def unfinished(self) -> list[int]:
+        """The batches that have output and no note, in their order."""
+        finished = set(self.numbers())
+        return [number for number in self._numbers(_OUTPUT) if number not in finished]
 
     def notes(self) -> list[dict[str, Any]]:
         """The notes of all readable batches, in their order."""
         return [note for number in self.numbers() if (note := self.note(number)) is not None]
 
-    def _note(self, number: int) -> Path:
+    def note_file(self, number: int) -> Path:
+        """Where the note of a batch is, or is to be written."""
         return self.folder / f"{_name(number)}.json"
+
+    def _numbers(self, name: re.Pattern[str]) -> list[int]:
+        if not self.folder.is_dir():
+            return []
+        return sorted(int(found[1]) for path in self.folder.iterdir() if (found := name.fullmatch(path.name)))
 
 
 def _name(number: int) -> str:

@@ -230,6 +230,27 @@ def test_lateness_of_an_earlier_attempt_is_not_forgotten(
     assert not (spool / "_lateness.json").exists()
 
 
+def test_a_finished_drive_that_is_resumed_keeps_its_result(
+    workload: Workload, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A run may be killed after all was delivered and before all was answered."""
+    spool = tmp_path / "spool"
+    release = deliver._Drive._release
+
+    def slow(drive: deliver._Drive, file: encoder.AheadFile) -> float:
+        time.sleep(0.15)
+        return release(drive, file)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(deliver._Drive, "_release", slow)
+        result = drive(workload, spool, speed=60)
+    state = drive_state(spool)
+    assert not result.kept_promise
+    assert drive(workload, spool, speed=60, resume=True) == result
+    assert drive_state(spool) == state
+    assert not (spool / ".ahead").exists()
+
+
 def test_a_resumed_drive_does_not_read_earlier_minutes(tmp_path: Path) -> None:
     workload = make_workload(tmp_path / "workload", [range(180)], minutes=3)
     rows = pq.read_table(workload.parts[0])
@@ -243,6 +264,7 @@ def test_a_resumed_drive_does_not_read_earlier_minutes(tmp_path: Path) -> None:
     start = third_minute.dictionary_page_offset or third_minute.data_page_offset
     content[4:start] = bytes(start - 4)
     workload.parts[0].write_bytes(content)
+    SpoolControl(spool).save("running")
     drive(workload, spool, speed=float("inf"), resume=True)
     assert delivered(spool).equals(rows)
 

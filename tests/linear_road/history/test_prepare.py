@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import os
 import sys
 from collections.abc import Callable
 from fractions import Fraction
@@ -17,15 +18,17 @@ import pytest
 from tests.linear_road.literal_reading import Tuple, daily_expenditure
 
 from causeway.cli import main as cli
-from causeway.cli import options
 from causeway.linear_road.history import prepare as preparing
 from causeway.linear_road.history.past_traffic import SEGMENT_HISTORY_COLUMNS, TOLL_HISTORY_COLUMNS
 from causeway.linear_road.history.prepare import ensure_prepared, prepare, prepared_folder
 from causeway.linear_road.history.prepared import PreparedHistory
 from causeway.linear_road.model.tuples import INPUT_SCHEMA
 from causeway.linear_road.workload.workload import Workload
+from causeway.runtime import progress
 from causeway.runtime.errors import UserError
+from causeway.runtime.lock import FolderLock
 from causeway.runtime.output_folder import begin_folder
+from causeway.spark import session
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -189,8 +192,8 @@ def test_history_is_prepared_anew_when_it_has_changed(
     spark: SparkSession, make_workload: Callable[..., Workload], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made: list[Workload] = []
-    real = preparing.prepare
-    monkeypatch.setattr(preparing, "prepare", lambda s, w: made.append(w) or real(s, w))
+    real = preparing._prepare
+    monkeypatch.setattr(preparing, "_prepare", lambda s, w: made.append(w) or real(s, w))
     workload = make_workload(type_3=1, type_4=1)
     segments: Segments = {(1, 1440, 0, 0, 5): (60, 10)}
     write_history(workload, {(1, 1, 0): 100}, segments, "parquet")
@@ -337,6 +340,24 @@ def test_requests_need_a_history_and_nobody_else_does(
         prepare(spark, half)
 
 
+def test_two_processes_do_not_prepare_one_history(
+    spark: SparkSession, make_workload: Callable[..., Workload]
+) -> None:
+    """As two first runs of a workload would: the second says who works on it."""
+    workload = make_workload(type_3=1)
+    write_history(workload, {(1, 1, 0): 3}, {}, "parquet")
+    with FolderLock(workload.folder, "preparing the history"):
+        for attempt in (prepare, ensure_prepared):
+            with pytest.raises(
+                UserError, match=rf"in use by process {os.getpid()} \(preparing the history\)"
+            ):
+                attempt(spark, workload)  # type: ignore[operator]
+    assert not prepared_folder(workload).exists()
+    ensure_prepared(spark, workload)
+    with FolderLock(workload.folder, "preparing the history"):
+        ensure_prepared(spark, workload)
+
+
 @pytest.fixture
 def causeway(spark: SparkSession, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Any:
     def run(*arguments: object) -> tuple[int, str, str]:
@@ -346,7 +367,9 @@ def causeway(spark: SparkSession, monkeypatch: pytest.MonkeyPatch, capsys: pytes
         told = capsys.readouterr()
         return int(ended.value.code or 0), told.out, " ".join(told.err.split())
 
-    monkeypatch.setattr(options, "spark_session", lambda *_, **__: contextlib.nullcontext(spark))
+    monkeypatch.setattr(session, "spark_session", lambda *_, **__: contextlib.nullcontext(spark))
+    # A slow machine would print lines of progress.
+    monkeypatch.setattr(progress, "_LINE_SECONDS", 1e6)
     yield run
     logging.disable(logging.NOTSET)
 
@@ -375,7 +398,7 @@ def test_the_commands_mistakes(
     def no_spark(*_: object, **__: object) -> None:
         raise AssertionError("Spark was started for nothing")
 
-    monkeypatch.setattr(options, "spark_session", no_spark)
+    monkeypatch.setattr(session, "spark_session", no_spark)
     code, _, err = causeway("prepare", make_workload("asks", type_4=1).folder)
     assert code == 2
     assert "has no segment_history to answer requests from" in err

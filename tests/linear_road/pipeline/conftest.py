@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING
 import pyarrow.parquet as pq
 import pytest
 from tests.linear_road.pipeline.random_workload import Answer, expected_of, make_random_workload
-from tests.linear_road.spark_settings import settings_kept
 
-from causeway.linear_road.runner.run import RunSettings, begin_run, run
+from causeway import linear_road
 from causeway.linear_road.workload.workload import Workload
 
 if TYPE_CHECKING:
@@ -41,7 +40,5 @@ def asked(tmp_path_factory: pytest.TempPathFactory) -> Asked:
 def answered(asked: Asked, spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a run that answered it."""
     out = tmp_path_factory.mktemp("answered") / "run"
-    settings = begin_run(asked.workload, out, RunSettings(speed=None), resume=False)
-    with settings_kept(spark):
-        run(spark, asked.workload, out, settings)
+    linear_road.run(asked.workload, out, speed="max", spark=spark)
     return out

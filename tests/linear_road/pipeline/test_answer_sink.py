@@ -18,11 +18,13 @@ from causeway.linear_road.driver.clock import SimulatedClock
 from causeway.linear_road.history.prepared import PreparedHistory
 from causeway.linear_road.model.answers import ANSWER_SCHEMA
 from causeway.linear_road.model.rules import RULES
-from causeway.linear_road.pipeline.answer_sink import AnswerSink, answer_table
+from causeway.linear_road.model.tuples import INPUT_SCHEMA
+from causeway.linear_road.pipeline.answer_sink import AnswerSink, MissingShardError, answer_table
 from causeway.linear_road.pipeline.shard import Shard
 from causeway.linear_road.pipeline.tuples_by_shard import deal
 from causeway.linear_road.runner.answers_file import collect_answers
 from causeway.streaming.cells import Arrays, pack
+from causeway.streaming.sink import BatchFolder
 
 SEED = 34
 """Of traffic with tolls, alerts and balance requests on two expressways."""
@@ -31,11 +33,13 @@ SEED = 34
 class Batch:
     """What Spark hands to the sink: a row for each shard."""
 
-    def __init__(self, *shards: Arrays) -> None:
-        self._cells = [pack(shard) for shard in shards]
+    def __init__(self, *answers: Arrays, shards: list[int] | None = None) -> None:
+        self._cells = [pack(arrays) for arrays in answers]
+        self._shards = list(range(len(answers))) if shards is None else shards
 
     def toArrow(self) -> pa.Table:  # noqa: N802 - Spark's name
-        return pa.table({"shard": range(len(self._cells)), "answers": pa.array(self._cells, pa.binary())})
+        columns = [pa.array(self._shards, pa.int32()), pa.array(self._cells, pa.binary())]
+        return pa.table(columns, names=["shard", "answers"])
 
 
 class NoState:
@@ -43,6 +47,9 @@ class NoState:
         return None
 
     def write(self, name: str, cell: bytes) -> None:
+        pass
+
+    def remove(self, name: str) -> None:
         pass
 
 
@@ -59,12 +66,17 @@ def shards_of(seed: int, shards: int, crowded: bool = True) -> tuple[list[Arrays
     return answers, len(tuples)
 
 
+def make_sink(run: Path, shards: int) -> AnswerSink:
+    (run / "batches").mkdir(exist_ok=True)
+    (run / "segments").mkdir(exist_ok=True)
+    clock = SimulatedClock(run, None, 0, made_at=0.0)
+    return AnswerSink(BatchFolder(run / "batches"), run / "segments", clock, shards)
+
+
 @pytest.fixture
 def sink(tmp_path: Path) -> AnswerSink:
-    (tmp_path / "batches").mkdir()
-    (tmp_path / "segments").mkdir()
-    clock = SimulatedClock(tmp_path, None, 0, made_at=0.0)
-    return AnswerSink(tmp_path / "batches", tmp_path / "segments", clock)
+    """Of two shards."""
+    return make_sink(tmp_path, 2)
 
 
 def files(run: Path) -> dict[str, list[str]]:
@@ -117,12 +129,34 @@ def test_a_batch_done_twice_is_there_once(sink: AnswerSink, tmp_path: Path) -> N
     assert [after[name] for name in same] == [before[name] for name in same]
 
 
-def test_a_batch_without_rows_leaves_nothing(sink: AnswerSink, tmp_path: Path) -> None:
-    sink(Batch(), 7)
+@pytest.mark.parametrize(
+    ("present", "message"),
+    [([], "it has none"), ([0], "it has 0"), ([1], "it has 1"), ([0, 1, 1], "it has 0, 1, 1")],
+)
+def test_a_missing_shard_is_noticed(
+    sink: AnswerSink, tmp_path: Path, present: list[int], message: str
+) -> None:
+    """Otherwise the tolls that it has charged would be missing from balances, and nobody would know."""
+    answers, _ = shards_of(SEED, 2)
+    with pytest.raises(MissingShardError, match=f"batch 7 must have .* shards 0 to 1, each once; {message}"):
+        sink(Batch(*(answers[shard] for shard in present), shards=present), 7)
     assert files(tmp_path) == {"batches": [], "segments": []}
 
 
-def test_balances_of_shards_add_up(sink: AnswerSink, tmp_path: Path) -> None:
+def test_a_batch_without_tuples_leaves_nothing(sink: AnswerSink, tmp_path: Path) -> None:
+    rules, history = RULES["vldb2004"], PreparedHistory(Path("/nowhere"), "none")
+    spent = {f"spent_{what}": np.array([0.25]) for what in ("reading", "unpacking", "kernel", "state")}
+    dealt = deal(INPUT_SCHEMA.empty_table(), 2)
+    answers = [
+        Shard(rules, history, 2, shard).answer(arrays, NoState()) | spent
+        for shard, arrays in enumerate(dealt)
+    ]
+    sink(Batch(*answers), 7)
+    assert files(tmp_path) == {"batches": [], "segments": []}
+
+
+def test_balances_of_shards_add_up(tmp_path: Path) -> None:
+    sink = make_sink(tmp_path, 3)
     answers, _ = shards_of(SEED, 3)
     asked = len(answers[0]["balance_qid"])
     assert asked
@@ -144,11 +178,11 @@ def test_shards_that_were_asked_for_others_balances_are_refused(sink: AnswerSink
     assert files(tmp_path) == {"batches": [], "segments": []}
 
 
-def test_one_shard_or_three_give_the_same_answers(sink: AnswerSink, tmp_path: Path) -> None:
+def test_one_shard_or_three_give_the_same_answers(tmp_path: Path) -> None:
     tables, minutes = [], []
     for number, shards in enumerate((1, 3)):
         answers, _ = shards_of(SEED, shards)
-        sink(Batch(*answers), number)
+        make_sink(tmp_path, shards)(Batch(*answers), number)
         name = f"batch-{number:09d}.parquet"
         order = [(name, "ascending") for name in ("Type", "Time", "VID", "QID")]
         tables.append(pq.read_table(tmp_path / "batches" / name).drop_columns("Emit").sort_by(order))

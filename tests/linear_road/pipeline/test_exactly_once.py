@@ -48,6 +48,10 @@ class Watched:
             for note in sorted((self._run / "batches").glob("batch-*.json"))[-2:]
         )
 
+    def batches_are_saved(self) -> bool:
+        """What a kill would leave has batches."""
+        return facts(self._run)["state"] == "running" and bool(facts(self._run)["batches"])
+
     def batch_is_begun(self) -> bool:
         """Spark has planned another batch since."""
         return self._begun() > self._begun_before
@@ -89,7 +93,10 @@ def check(run: Path, asked: Asked, attempts: int) -> None:
     assert (told["state"], told["attempts"]) == ("finished", attempts)
     assert told["counts"]["tuples"] == asked.tuples
     assert sum(told["counts"]["answers"].values()) == asked.expected.total()
-    assert not any((run / name).exists() for name in ("spool", "checkpoint", ".collecting", ".warm-up"))
+    noted = sorted((run / "batches").glob("batch-*.json"))
+    assert [f"batch-{batch['batch']:09d}" for batch in told["batches"]] == [path.stem for path in noted]
+    left = ("spool", "checkpoint", ".collecting", ".warm-up", ".lock")
+    assert not any((run / name).exists() for name in left)
     names = [path.name for folder in ("batches", "segments") for path in (run / folder).iterdir()]
     assert not [name for name in names if name.startswith(".")]
 
@@ -106,6 +113,7 @@ def test_killed_and_interrupted_it_goes_on(asked: Asked, tmp_path: Path) -> None
 
     with attempted(workload, run, "--resume") as attempt:
         attempt.wait_for(Watched(run).real_time_is_answered)
+        attempt.wait_for(Watched(run).batches_are_saved)
         assert attempt.interrupt() == 130
         assert attempt.told == "interrupted"
     assert facts(run)["state"] == "stopped"
@@ -115,10 +123,14 @@ def test_killed_and_interrupted_it_goes_on(asked: Asked, tmp_path: Path) -> None
         attempt.wait_for(Watched(run).batch_is_written)
         attempt.kill()
     assert facts(run)["state"] == "running"
+    assert facts(run)["batches"]
 
     with attempted(workload, run, "--resume") as attempt:
         assert attempt.end() == 0, attempt.told
     check(run, asked, attempts=3)
+    # Real time had started: there was no time for a warm-up.
+    assert ["warm_up" in start for start in facts(run)["starts"]] == [True, False, False]
+    assert "WARN" in (run / "log.txt").read_text()
 
 
 @pytest.mark.slow

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from tests.linear_road.pipeline.conftest import Asked
 from tests.linear_road.pipeline.random_workload import answers_of
 
-from causeway.linear_road.validation import validate
+from causeway.linear_road.validation import Conditions, validate
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -33,13 +33,16 @@ def test_the_answers_are_the_literal_readings(asked: Asked, answered: Path) -> N
 
 
 def test_the_validator_passes_them(asked: Asked, answered: Path, spark: SparkSession) -> None:
-    judged = validate(spark, asked.workload, answered / "answers", speed=None)
+    judged = validate(spark, asked.workload, answered / "answers", conditions=Conditions(speed=None))
     assert judged.differences == ()
     assert judged.passed
 
 
 def test_what_a_run_leaves(asked: Asked, answered: Path) -> None:
-    names = ["answers", "answers.csv", "batches", "run.json", "segments"]
+    names = [
+        *("answers", "answers.csv", "batches", "driver-log.txt"),
+        *("log.txt", "report.html", "run.json", "segments"),
+    ]
     assert sorted(path.name for path in answered.iterdir()) == names
     facts = json.loads((answered / "run.json").read_text())
     assert (facts["state"], facts["attempts"], facts["shards"]) == ("finished", 1, 2)

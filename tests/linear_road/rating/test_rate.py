@@ -129,6 +129,7 @@ class FakeCauseway:
         run.mkdir(parents=True)
         punctual = workload.expressways <= self._limits[2]
         facts = {
+            "layout": 1,
             "state": "running" if broken else "finished",
             "expressways": workload.expressways,
             "minutes": workload.minutes,
@@ -155,7 +156,7 @@ class FakeCauseway:
                 **dict.fromkeys(("missing", "extra", "doubled", "early"), 0),
                 "wrong": wrong if number == 2 else 0,
                 "late": late if number == 0 else 0,
-                "response": None if number == 4 else {"most": 7.5 if late else 1.25},
+                "response": None if number == 4 else {"worst": 7.5 if late else 1.25},
             }
             for number, name in ANSWER_NAMES.items()
         ]
@@ -177,7 +178,7 @@ def test_a_rating_and_what_it_leaves(tmp_path: Path) -> None:
     causeway = FakeCauseway(in_time_up_to=2.5)
     told: list[str] = []
     protocol = Protocol(minutes=30, from_minute=20, speed=2, seed=7, settings={"spark.driver.memory": "1g"})
-    rating = rated(tmp_path, causeway, protocol, tell=told.append)
+    rating = rated(tmp_path, causeway, protocol, report_line=told.append)
     assert rating.xways == 2.5
     facts = json.loads((tmp_path / "rating.json").read_text())
     assert (facts["finished"], facts["rating"], facts["limited_by_max_xways"]) == (True, 2.5, False)
@@ -294,7 +295,7 @@ def test_a_rating_that_was_broken_off_goes_on(tmp_path: Path, step: str) -> None
     assert (rating.xways, [trial.kept for trial in rating.trials]) == (1, [True, True, False, False])
     last = FakeCauseway()
     told: list[str] = []
-    assert rated(tmp_path, last, tell=told.append).xways == 1
+    assert rated(tmp_path, last, report_line=told.append).xways == 1
     assert last.calls == []
     assert "L = 0.5: passed (as judged before), every answer within 1.25 s" in told
     assert any(
@@ -332,13 +333,13 @@ def test_a_workload_that_is_not_what_its_name_says(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        ({"minutes": 60}, "--minutes 180, not 60"),
-        ({"from_minute": 150}, "--from-minute 0, not 150"),
-        ({"speed": 2.0}, "--speed 1, not 2"),
-        ({"seed": 2}, "--seed 1, not 2"),
-        ({"sample": 3}, r"--sample \(none\), not 3"),
-        ({"master": "local[1]"}, r"--master local\[\*\], not local\[1\]"),
-        ({"settings": {"spark.driver.memory": "8g"}}, r"--conf \(none\), not spark.driver.memory=8g"),
+        ({"minutes": 60}, "minutes 180, not 60"),
+        ({"from_minute": 150}, "start minute 0, not 150"),
+        ({"speed": 2.0}, "speed 1, not 2"),
+        ({"seed": 2}, "seed 1, not 2"),
+        ({"sample": 3}, r"sample \(none\), not 3"),
+        ({"master": "local[1]"}, r"master local\[\*\], not local\[1\]"),
+        ({"settings": {"spark.driver.memory": "8g"}}, r"Spark settings \(none\), not spark.driver.memory=8g"),
     ],
 )
 def test_another_protocol_is_another_rating(tmp_path: Path, change: dict[str, Any], told: str) -> None:
@@ -443,13 +444,13 @@ def causeway(
         (["--max-xways", "0.7"], "--max-xways"),
         (["--max-xways", "0"], "--max-xways"),
         (["--minutes", "0"], "--minutes"),
-        (["--speed", "0"], "--speed"),
+        (["--speed", "0"], "a speed of 0"),
         (["--speed", "max"], "--speed"),
-        (["--speed", "inf"], "--speed"),
-        (["--speed", "nan"], "--speed"),
+        (["--speed", "inf"], "a speed of inf"),
+        (["--speed", "nan"], "a speed of nan"),
         (
             ["--minutes", "5", "--from-minute", "5"],
-            "--from-minute 5: real time starts in one of the minutes 0",
+            "real time cannot start at minute 5; it starts in one of the minutes 0",
         ),
         (["--from-minute", "-1"], "--from-minute"),
         (["--seed", "-1"], "--seed"),
@@ -492,7 +493,7 @@ def test_a_command_tells_how_it_ended(tmp_path: Path) -> None:
     assert run_command(["--version"]).code == 0
     ended = run_command(["linear-road", "history", str(tmp_path / "nowhere")])
     assert ended.code == 2
-    assert ended.told.startswith(f"{tmp_path}/nowhere: no such folder; make a workload with")
+    assert ended.message.startswith(f"{tmp_path}/nowhere: no such folder; make a workload with")
 
 
 @pytest.mark.parametrize(

@@ -186,14 +186,14 @@ def test_what_is_missing_or_wrong_is_told(tmp_path: Path) -> None:
         ("[]", "no facts by name"),
         ('{"answers": {"0": 1}}', "readable_simulated is missing"),
         ('{"readable_simulated": 1}', "counts of answers by type are missing"),
-        ('{"readable_simulated": 1, "answers": {"0": 2}}', "has 1 answers of type 0, and .* tells of 2"),
+        ('{"readable_simulated": 1, "answers": {"0": 2}}', "has 1 answers of type 0, and .* has 2"),
     ):
         facts.unlink() if broken is None else facts.write_text(broken)
         with pytest.raises(UserError, match=complaint):
             collect_answers(tmp_path)
     write_batch(tmp_path, 4, [answer()])
     (tmp_path / "batches/batch-000000004.parquet").unlink()
-    with pytest.raises(UserError, match=r"has 0 answers of type 0, and .* tells of 1"):
+    with pytest.raises(UserError, match=r"has 0 answers of type 0, and .* has 1"):
         collect_answers(tmp_path)
 
 

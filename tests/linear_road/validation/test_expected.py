@@ -55,7 +55,7 @@ def test_lav_is_the_floor_of_an_exact_mean(spark: SparkSession) -> None:
         rows, "traffic STRUCT<segment INT, minute INT, cars BIGINT, average_speeds BIGINT>"
     )
     none = spark.createDataFrame([], "segment INT, minute INT")
-    answers = spark.sql(expected._TOLD, digest=digest, accidents=none, AVERAGE_UNIT=AVERAGE_UNIT)
+    answers = spark.sql(expected._QUOTED, digest=digest, accidents=none, AVERAGE_UNIT=AVERAGE_UNIT)
     found = {row.segment: row.Lav for row in answers.where("minute = 6").select("segment", "Lav").collect()}
     for segment, minutes in enumerate(segments):
         means = [Fraction(speeds, AVERAGE_UNIT * cars) for cars, speeds in minutes]

@@ -53,7 +53,7 @@ def test_merge_is_a_stable_sort_of_all_parts(stream_format: StreamFormat, parts:
     # Batches of a few rows, so that a second goes on over several of them.
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         patch.setattr(stream_reader, "_FEWEST_ROWS", 3)
-        patch.setattr(stream_reader, "_MOST_ROWS", 3)
+        patch.setattr(stream_reader, "_ROW_LIMIT", 3)
         seconds = list(read_seconds(write_parts(Path(folder), tables, stream_format), stream_format))
     merged = pa.Table.from_batches([batch for second in seconds for batch in second.batches], INPUT_SCHEMA)
     assert merged.equals(expected)
@@ -71,7 +71,7 @@ def test_from_a_later_second_the_rest_is_the_same(
     tables = [part_table(times, part) for part, times in enumerate(parts)]
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         patch.setattr(stream_reader, "_FEWEST_ROWS", 3)
-        patch.setattr(stream_reader, "_MOST_ROWS", 3)
+        patch.setattr(stream_reader, "_ROW_LIMIT", 3)
         paths = write_parts(Path(folder), tables, stream_format)
         everything = list(read_seconds(paths, stream_format))
         rest = list(read_seconds(paths, stream_format, first))
@@ -108,7 +108,7 @@ def test_part_out_of_time_order_is_refused(tmp_path: Path) -> None:
 
 
 def test_order_is_checked_across_batches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stream_reader, "_MOST_ROWS", 2)
+    monkeypatch.setattr(stream_reader, "_ROW_LIMIT", 2)
     paths = write_parts(tmp_path, [part_table([3, 4, 1, 2], 0)])
     with pytest.raises(UserError, match="time order"):
         list(read_seconds(paths, "parquet"))

@@ -13,7 +13,6 @@ import pytest
 from causeway.nexmark.events import dataset as writing
 from causeway.nexmark.events.dataset import Dataset, default_slice_events, slice_ranges, write_dataset
 from causeway.nexmark.generator.firehose import Firehose
-from causeway.nexmark.generator.generate import check, generate
 from causeway.nexmark.generator.goods import categories
 from causeway.nexmark.generator.scale import scaled_firehose
 from causeway.runtime.errors import UserError
@@ -96,8 +95,9 @@ def test_spark_writes_the_same_bytes(file_format: str, spark: SparkSession, tmp_
     assert contents(here.folder) == contents(there.folder)
 
 
-def test_generate_takes_a_scale_and_what_is_said_otherwise(tmp_path: Path) -> None:
-    made = generate(None, tmp_path / "new" / "set", model="paper", events=5000, file_format="json", seed=9)
+def test_a_scale_and_what_is_said_otherwise(tmp_path: Path) -> None:
+    firehose = scaled_firehose("paper", "small", events=5000, seed=9)
+    made = write_dataset(firehose, tmp_path / "new" / "set", file_format="json", scale="small")
     assert (made.scale, made.events, made.rate, made.seed) == ("small", 5000, 0.111, 9)
     assert made.file("bid-1", 0).name == "000000.jsonl"
     assert (made.slices, made.slice_events) == (5, 1000)
@@ -147,12 +147,10 @@ def test_a_folder_that_somebody_else_made_is_left(tmp_path: Path) -> None:
 def test_a_used_folder_is_refused(paper: Dataset, tmp_path: Path) -> None:
     with pytest.raises(UserError, match="not empty"):
         write_dataset(MODERN, paper.folder)
-    with pytest.raises(UserError, match="not empty"):
-        check(paper.folder)
     with pytest.raises(UserError, match="the rate is"):
-        check(tmp_path / "new", rate=-1)
+        scaled_firehose("modern", rate=-1)
     with pytest.raises(UserError, match="the rate is"):
-        check(tmp_path / "new", model="paper", rate=float("nan"))
+        scaled_firehose("paper", rate=float("nan"))
     (tmp_path / "file").touch()
     with pytest.raises(UserError, match="is a file"):
         write_dataset(MODERN, tmp_path / "file")

@@ -10,10 +10,11 @@ import pytest
 
 from causeway.nexmark.events.dataset import write_dataset
 from causeway.nexmark.events.firehose_process import begin_spool
-from causeway.nexmark.events.slices import Slices
+from causeway.nexmark.events.slices import Slices, release_slices
 from causeway.nexmark.generator.firehose import Firehose
 from causeway.nexmark.model import ARRIVAL
 from causeway.runtime.errors import UserError
+from causeway.streaming.delivery import SpoolControl
 
 FIREHOSE = Firehose("modern", events=1000, rate=100)
 PAPER = Firehose("paper", events=2000, rate=0.2, bid_streams=3)
@@ -26,19 +27,19 @@ def test_formats_are_read_alike(tmp_path: Path, file_format: str) -> None:
     assert (slices.total, slices.released, slices.slice_events) == (4, 4, 300)
     made = FIREHOSE.deliver(300, 600)
     columns = {stream: [*table.column_names, ARRIVAL] for stream, table in made.items()}
-    tables, rejects = slices.read(1, columns)
+    content = slices.read(1, columns)
     for stream, table in made.items():
-        assert tables[stream].drop_columns([ARRIVAL]).equals(table)
-        assert rejects[stream] == []
-    assert tables["bid"].column(ARRIVAL).to_pylist() == [(1 << 32) + at for at in range(made["bid"].num_rows)]
-    rows, size = slices.size_of(["bid"], 1)
-    assert rows == made["bid"].num_rows
-    assert size == sum(path.stat().st_size for path in (tmp_path / "e" / "bid").glob("000001.*"))
+        assert content.tables[stream].drop_columns([ARRIVAL]).equals(table)
+        assert content.rejects[stream] == []
+        assert content.events[stream] == table.num_rows
+    arrivals = content.tables["bid"].column(ARRIVAL).to_pylist()
+    assert arrivals == [(1 << 32) + at for at in range(made["bid"].num_rows)]
+    assert content.bytes == sum(path.stat().st_size for path in (tmp_path / "e").glob("*/000001.*"))
 
 
 def test_bid_streams_are_one(tmp_path: Path) -> None:
     write_dataset(PAPER, tmp_path / "e", slice_events=1000)
-    tables, _ = Slices.of(tmp_path / "e", "paper").read(1, {"bid": ["itemid", "price", ARRIVAL]})
+    tables = Slices.of(tmp_path / "e", "paper").read(1, {"bid": ["itemid", "price", ARRIVAL]}).tables
     made = PAPER.deliver(1000, 2000)
     assert tables["bid"].num_rows == sum(made[f"bid-{number}"].num_rows for number in (1, 2, 3))
     assert len(set(tables["bid"].column(ARRIVAL).to_pylist())) == tables["bid"].num_rows
@@ -48,29 +49,39 @@ def test_a_spool_fills_up(tmp_path: Path) -> None:
     begin_spool(tmp_path / "spool", FIREHOSE)
     slices = Slices.of(tmp_path / "spool", "modern")
     assert (slices.released, slices.total) == (0, None)
-    (tmp_path / "spool" / "released" / "newest").write_text("3")
-    (tmp_path / "spool" / "released" / "end").write_text("5")
-    assert (slices.released, slices.total) == (3, 5)
+    release_slices(tmp_path / "spool", 3)
+    assert (slices.released, slices.total) == (3, None)
+    release_slices(tmp_path / "spool", 5)
+    SpoolControl(tmp_path / "spool").save("finished", slices=5)
+    assert (slices.released, slices.total) == (5, 5)
 
 
 def test_a_file_with_all_streams(tmp_path: Path) -> None:
-    bid = {"auction": 1, "bidder": 2, "price": 3, "dateTime": 4}
-    lines = [json.dumps({"type": "bid", "event": bid}), "oops", json.dumps({"type": "bid", "event": bid})]
+    """A query counts the lines of its streams, and those that might be of any."""
+    bid = json.dumps({"type": "bid", "event": {"auction": 1, "bidder": 2, "price": 3, "dateTime": 4}})
+    person = json.dumps({"event_type": 0, "person": {"id": 1, "name": "n", "dateTime": 5}})
+    bad_person = json.dumps({"event_type": 0, "person": {"id": "x"}})
+    lines = [bid, "oops", bid, person, person, bad_person]
     (tmp_path / "events.jsonl.gz").write_bytes(gzip.compress("\n".join(lines).encode()))
     slices = Slices.of(tmp_path, "modern")
     assert slices.total == 1
-    tables, rejects = slices.read(0, {"bid": ["price", ARRIVAL], "person": ["id"]})
-    assert tables["bid"].column(ARRIVAL).to_pylist() == [0, 2]
-    told = [reject for refused in rejects.values() for _, reject in refused]
-    assert [(reject.line, reject.text) for reject in told] == [(2, "oops")]
+    bids = slices.read(0, {"bid": ["price", ARRIVAL]})
+    assert bids.tables["bid"].column(ARRIVAL).to_pylist() == [0, 2]
+    rejects = [reject for refused in bids.rejects.values() for _, reject in refused]
+    assert [(reject.line, reject.text) for reject in rejects] == [(2, "oops")]
+    assert sum(bids.events.values()) == 3
+    assert bids.bytes == 2 * (len(bid) + 1) + len("oops\n")
+    both = slices.read(0, {"bid": ["price"], "person": ["id"]})
+    assert {stream: table.num_rows for stream, table in both.tables.items()} == {"bid": 2, "person": 2}
+    assert sum(both.events.values()) == 6
 
 
-def test_a_parquet_file_that_is_none_is_set_aside(tmp_path: Path) -> None:
+def test_a_parquet_file_that_is_none_is_a_reject(tmp_path: Path) -> None:
     write_dataset(FIREHOSE, tmp_path / "e", slice_events=500)
     (tmp_path / "e" / "bid" / "000001.parquet").write_text("no parquet")
-    tables, rejects = Slices.of(tmp_path / "e", "modern").read(1, {"bid": ["price"]})
-    assert tables["bid"].num_rows == 0
-    ((path, reject),) = rejects["bid"]
+    content = Slices.of(tmp_path / "e", "modern").read(1, {"bid": ["price"]})
+    assert content.tables["bid"].num_rows == 0
+    ((path, reject),) = content.rejects["bid"]
     assert path.name == "000001.parquet"
     assert "not a Parquet file" in reject.reason
 

@@ -29,7 +29,14 @@ from tests.streaming_tables.storage.oracle import (
     time_value,
 )
 
-from causeway.streaming_tables.storage import REJECTED_SCHEMA, SEQ, IndexDefinition, Snapshot, TableStore
+from causeway.streaming_tables.storage import (
+    REJECTED_SCHEMA,
+    SEQ,
+    IndexDefinition,
+    Snapshot,
+    TableStore,
+    data_files,
+)
 
 SEEDS = st.integers(0, 2**32)
 
@@ -50,10 +57,19 @@ class TableHistory(RuleBasedStateMachine):
         compartment=st.sampled_from([5, 10, 60]),
         begin=st.sampled_from([0, -30, 1000]),
         flush_rows=st.sampled_from([30, 10_000]),
+        group_rows=st.sampled_from([7, 65_536]),
     )
     def create(
-        self, kind: str, range_: int | None, slack: int, compartment: int, begin: int, flush_rows: int
+        self,
+        kind: str,
+        range_: int | None,
+        slack: int,
+        compartment: int,
+        begin: int,
+        flush_rows: int,
+        group_rows: int,
     ) -> None:
+        data_files.ROW_GROUP_ROWS = group_rows  # type: ignore[misc]
         self.unit = 1 if kind == "seconds" else 1_000_000
         # Retention never reaches below zero for seconds, so a table that begins there keeps its rows.
         self.begin = begin * self.unit
@@ -70,6 +86,7 @@ class TableHistory(RuleBasedStateMachine):
         self.oracle = Oracle(definition)
 
     def teardown(self) -> None:
+        data_files.ROW_GROUP_ROWS = 65_536  # type: ignore[misc]
         if hasattr(self, "writer"):
             self.writer.close()
         shutil.rmtree(self.home)

@@ -9,7 +9,14 @@ from pathlib import Path
 import pytest
 from tests.streaming_tables.storage.small_tables import make_numbered, numbered_rows, numbers_in
 
-from causeway.streaming_tables.storage import Comparison, DamagedTableError, Predicate, TableStore, log_state
+from causeway.streaming_tables.storage import (
+    Comparison,
+    DamagedTableError,
+    IndexDefinition,
+    Predicate,
+    TableStore,
+    log_state,
+)
 
 
 def _segment(folder: Path) -> Path:
@@ -174,6 +181,11 @@ def test_a_damaged_value_index(tmp_path: Path) -> None:
         sidecar.write_bytes(whole)
     sidecar.unlink()  # rows are found without it
     assert numbers_in(TableStore.open(tmp_path / "t").snapshot().scan(None, some)) == expected
+    sidecar.write_bytes(whole[:-1])
+    with TableStore.open(tmp_path / "t").writer("x") as writer:
+        writer.drop_index("by_vid")
+        writer.add_index(IndexDefinition("by_vid", "VID"))
+        assert numbers_in(writer.store.snapshot().scan(None, some)) == expected
 
 
 def test_a_damaged_delta_log(tmp_path: Path) -> None:

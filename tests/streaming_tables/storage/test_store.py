@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 import pickle
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pytest
+from deltalake import DeltaTable
+from tests.streaming_tables.storage.oracle import arrow_rows, plain_rows, table_definition
 from tests.streaming_tables.storage.small_tables import (
     make_numbered,
     numbered_definition,
@@ -31,7 +34,7 @@ from causeway.streaming_tables.storage import (
     maintenance,
     rewriting,
 )
-from causeway.streaming_tables.storage.column_reader import ColumnCache
+from causeway.streaming_tables.storage.column_reader import ColumnCache, FileColumn
 
 
 def test_a_table_that_exists_is_not_made_again(tmp_path: Path) -> None:
@@ -197,6 +200,7 @@ def test_explain_tells_what_is_passed_over(tmp_path: Path) -> None:
     assert (report.files_by_time, report.files_by_value, report.files_read) == (3, 0, 2)
     assert report.indexes == ("VID",)
     assert "reads 2 of 5 files" in str(report)
+    assert 0 < snapshot.explain(["VID"]).bytes_read < snapshot.explain().bytes_read < report.bytes
     unselective = snapshot.explain(None, Predicate.all_of(Comparison("VID", ">", 1)))
     assert (unselective.files_read, unselective.indexes) == (5, ())
     later = snapshot.explain(None, Predicate.all_of(Comparison(SEQ, ">=", 900)))
@@ -237,15 +241,35 @@ def test_many_small_appends_stay_few_chunks(tmp_path: Path) -> None:
 
 def test_the_cache_is_bounded() -> None:
     cache = ColumnCache(1000)
-    for group in range(10):
-        cache.put("file", group, "x", pa.array(np.zeros(50, np.int64)))
+    values = pa.array(np.zeros(50, np.int64))
+    offsets = np.array([0, 50, 100])
+    first = FileColumn()
+    cache.put("file", "a", first, 0, values, offsets)
+    for name in "bc":
+        cache.put("file", name, FileColumn(), 0, values, offsets)
     assert cache.bytes == 800
-    assert cache.get("file", 7, "x") is None
-    assert cache.get("file", 9, "x") is not None
-    cache.put("file", 10, "x", pa.array(np.zeros(50, np.int64)))
-    assert cache.get("file", 8, "x") is None and cache.get("file", 9, "x") is not None
+    assert cache.get("file", "a") is None
+    assert cache.get("file", "b") is not None  # now c is the one not used for longest
+    cache.put("file", "b", FileColumn(), 1, values, offsets)
+    assert cache.get("file", "c") is None
+    assert cache.bytes == 800
+    # A read that is under way keeps what it has, although the cache let go of it.
+    again = cache.put("file", "a", first, 1, values, offsets)
+    assert sorted(again.groups) == [0, 1]
+    assert cache.bytes == 800
     cache.forget("file")
     assert cache.bytes == 0
+
+
+def test_a_column_of_a_file_is_one_array_until_a_null_comes() -> None:
+    column = FileColumn()
+    column.add(1, pa.array([3, 4], pa.int32()), 2, 5)
+    column.add(0, pa.array([1, 2], pa.int32()), 0, 5)
+    flat = column.flat(pa.int32())
+    assert flat is not None and flat[:4].to_pylist() == [1, 2, 3, 4]
+    column.add(2, pa.array([None], pa.int32()), 4, 5)
+    assert column.flat(pa.int32()) is None
+    assert [column.groups[group].to_pylist() for group in range(3)] == [[1, 2], [3, 4], [None]]
 
 
 def test_a_reader_that_was_idle_while_the_delta_log_was_cleaned_up(tmp_path: Path) -> None:
@@ -293,3 +317,47 @@ def test_columns_of_nested_types(tmp_path: Path) -> None:
             writer.add_index(IndexDefinition("i", "a"))
     with pytest.raises(UserError, match="can't be partitioned by m"):
         store.snapshot().last_rows(1, ["m"])
+
+
+@pytest.mark.parametrize("kind", ["seconds", "timestamp"])
+def test_times_at_the_limits(tmp_path: Path, kind: str) -> None:
+    definition = table_definition(kind, range=None, slack=2**60)
+    earliest, latest = definition.time.limits
+    rows = [
+        {column.name: None for column in definition.columns} | {"T": tick} for tick in (latest, earliest, 0)
+    ]
+    store = TableStore.create(tmp_path / "t", replace(definition, slack=latest - earliest))
+    with store.writer("x") as writer:
+        for far in (earliest - 1, latest + 1):
+            with pytest.raises(UserError, match="too early or too late"):
+                writer.append(arrow_rows([{**rows[0], "T": far}], definition))
+        assert writer.append(arrow_rows(rows, definition)).accepted == 3
+        for _ in range(2):
+            snapshot = store.snapshot()
+            assert [row["T"] for row in plain_rows(snapshot.scan(with_seq=True), definition)] == [
+                latest,
+                earliest,
+                0,
+            ]
+            assert snapshot.scan(time_from=-(2**70), time_to=2**70).num_rows == 3
+            assert snapshot.scan(time_from=2**70).num_rows == snapshot.scan(time_to=-(2**70)).num_rows == 0
+            assert snapshot.scan(time_from=1, as_of=latest).num_rows == 1
+            writer.flush()
+
+
+def test_a_flush_records_the_batches_that_it_moved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = make_numbered(tmp_path / "t")
+    with store.writer("x") as writer:
+        writer.append(numbered_rows(0, 10), source="s", batch=3)
+
+        def append_meanwhile(step: str) -> None:
+            if step == "write files":
+                writer.append(numbered_rows(10, 10), source="s", batch=4)
+
+        monkeypatch.setattr(maintenance, "reached", append_meanwhile)
+        writer.flush()
+        delta = DeltaTable(tmp_path / "t/past")
+        assert delta.transaction_version("causeway-source-s") == 3
+        assert delta.to_pyarrow_table().num_rows == 10
+        assert writer.last_batch("s") == 4
+    assert numbers_in(store.snapshot().scan()) == list(range(20))

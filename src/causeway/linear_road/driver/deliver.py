@@ -21,7 +21,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from functools import partial
 from pathlib import Path
 from types import FrameType
@@ -110,7 +110,8 @@ def drive(
 
     With `resume`, an earlier drive into `spool` that came to no end is continued after the last second that
     it delivered. Real time has not stood still since: what has become due is delivered at once. It does not
-    count as late delivery, since no driver ran; what becomes due from then on does.
+    count as late delivery, since no driver ran; what becomes due from then on does. Of a drive that had
+    finished, the result is returned again.
 
     In the main thread, SIGTERM and SIGINT end the drive after the file in hand. `_delivery.json` has the
     state "starting" while the start is waited for, "running" from before the first release of real time on,
@@ -125,6 +126,8 @@ def drive(
         )
     ahead = _prepare_spool(spool, resume)
     try:
+        if resume and (finished := _finished_result(spool)) is not None:
+            return finished
         with (
             _stop_on_signal() as stop,
             progress_bar("delivering", workload.minutes * 60, "simulated s") as bar,
@@ -329,6 +332,17 @@ class _SpoolRoom:
         while self._files and not self._files[0][0].exists():
             self._size -= self._files.popleft()[1]
         return len(self._files) <= 1 or self._size + size <= self._limit
+
+
+def _finished_result(spool: Path) -> DriveResult | None:
+    """The result of an earlier drive that delivered everything; None of any other."""
+    facts = SpoolControl(spool).load() or {}
+    if facts.get("state") != "finished":
+        return None
+    return DriveResult(
+        **{field.name: facts[field.name] for field in fields(DriveResult) if field.name != "stopped"},
+        stopped=False,
+    )
 
 
 def _prepare_spool(spool: Path, resume: bool) -> Path:

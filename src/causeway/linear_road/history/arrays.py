@@ -53,10 +53,10 @@ def weekday_sums(files: Sequence[Path]) -> WeekdaySums:
     sums = np.zeros(WEEKDAY_SUMS_SHAPE, np.int64)
     for columns in _read(files, "Day", "Min", "Dir", "Seg", "Lav", "Cnt"):
         _add_segments(sums, *columns)
-    most = int(sums[..., DAYS_SUMMED].max())
-    if most > HISTORY_DAYS // WEEKDAYS:
+    rows = int(sums[..., DAYS_SUMMED].max())
+    if rows > HISTORY_DAYS // WEEKDAYS:
         raise UserError(
-            f"SegmentHistory says something twice: it has {most} rows for a weekday, minute, direction and "
+            f"SegmentHistory says something twice: it has {rows} rows for a weekday, minute, direction and "
             f"segment, and a weekday has {HISTORY_DAYS // WEEKDAYS} days"
         )
     return _narrowest(sums, np.int16, np.int32)

@@ -32,6 +32,7 @@ from causeway.linear_road.model.tuples import TupleType
 from causeway.linear_road.workload.stream_frame import literal_path, read_stream
 from causeway.linear_road.workload.workload import Workload
 from causeway.runtime.errors import UserError
+from causeway.runtime.lock import FolderLock
 from causeway.runtime.output_folder import is_replaceable, remove_unfinished, scratch_folder, write_json
 from causeway.runtime.progress import progress_bar
 
@@ -102,6 +103,13 @@ def generate_history(
         raise UserError(f"a history is written as parquet or csv, not as {output_format!r}")
     if not 0 <= seed < 2**63:
         raise UserError(f"the seed of a history is a number from 0 to 2^63 - 1; got {seed}")
+    with FolderLock(workload.folder, "generating the history"):
+        return _generate(spark, workload, seed, output_format, days)
+
+
+def _generate(
+    spark: SparkSession, workload: Workload, seed: int, output_format: HistoryFormat, days: int
+) -> HistoryCounts:
     started = time.monotonic()
     home = workload.folder.resolve()
     place = home / workload.history.name

@@ -32,9 +32,9 @@ _OFF_CENTRE = f"Seg - {DOWNTOWN_SEGMENT}"
 
 _RUSH_HOUR_VEHICLES = 200
 """Vehicles downtown in a minute of the worst rush hour, on an average day."""
-_MOST_VEHICLES = 300
+_VEHICLE_LIMIT = 300
 _JAM_VEHICLES = 330
-"""Where traffic would stand still; above `_MOST_VEHICLES`, so that no speed is ever 0."""
+"""Where traffic would stand still; above `_VEHICLE_LIMIT`, so that no speed is ever 0."""
 _FREE_SPEED = 65
 
 # (minute of the day, traffic in thousandths of the worst rush hour), with straight lines in between.
@@ -108,7 +108,7 @@ def segment_history(
         # The fraction of a vehicle that is expected becomes a whole one as often as it says.
         .selectExpr(
             *("Day", "Min", "XWay", "Dir", "Seg", "free_speed", "draw"),
-            f"least({_MOST_VEHICLES}, (thousandths * (920 + draw % 161) div 1000 + (draw div 1000) % 1000)"
+            f"least({_VEHICLE_LIMIT}, (thousandths * (920 + draw % 161) div 1000 + (draw div 1000) % 1000)"
             " div 1000) AS Cnt",
         )
         # Greenshields: speed falls in a straight line from free flow to the jam.

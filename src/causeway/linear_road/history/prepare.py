@@ -28,6 +28,7 @@ from causeway.linear_road.history.prepared import (
 )
 from causeway.linear_road.workload.workload import Workload
 from causeway.runtime.errors import UserError
+from causeway.runtime.lock import FolderLock
 from causeway.runtime.output_folder import is_replaceable, scratch_folder
 from causeway.runtime.progress import watched
 from causeway.spark.tasks import run_tasks
@@ -75,8 +76,8 @@ def _make(table: _Table, folder: Path, xway: int, files: Sequence[Path]) -> int:
     """One task: a table of an expressway; returns how many rows it had."""
     try:
         table.make(folder, xway, files)
-    except UserError as told:
-        raise UserError(f"expressway {xway}: {told}") from told
+    except UserError as failure:
+        raise UserError(f"expressway {xway}: {failure}") from failure
     return sum(pq.read_metadata(file).num_rows for file in files)
 
 
@@ -110,12 +111,28 @@ def ensure_prepared(spark: SparkSession, workload: Workload) -> PreparedHistory:
     if not any(_history_files(workload).values()):
         return PreparedHistory(prepared_folder(workload), "none")
     if not _is_fresh(workload):
-        prepare(spark, workload)
+        with _locked(workload):
+            # Another process may have prepared it since.
+            if not _is_fresh(workload):
+                _prepare(spark, workload)
     return PreparedHistory.open(prepared_folder(workload))
 
 
 def prepare(spark: SparkSession, workload: Workload) -> Preparation:
-    """Make the prepared history, whole or not at all; an earlier one gives way when this one is complete."""
+    """Make the prepared history, whole or not at all; an earlier one gives way when this one is complete.
+
+    Only one process can do so at a time; a second one gets a `UserError` that names the first.
+    """
+    require_history(workload)
+    with _locked(workload):
+        return _prepare(spark, workload)
+
+
+def _locked(workload: Workload) -> FolderLock:
+    return FolderLock(workload.folder, "preparing the history")
+
+
+def _prepare(spark: SparkSession, workload: Workload) -> Preparation:
     started = time.monotonic()
     require_history(workload)
     if not any(_history_files(workload).values()):

@@ -91,9 +91,9 @@ class PreparedHistory:
             vehicles = self._array(number, _VEHICLES)
             if not len(vehicles):
                 continue
-            asked = vid[places]
-            rows = np.minimum(np.searchsorted(vehicles, asked), len(vehicles) - 1)
-            known = vehicles[rows] == asked
+            requested = vid[places]
+            rows = np.minimum(np.searchsorted(vehicles, requested), len(vehicles) - 1)
+            known = vehicles[rows] == requested
             found = places[known]
             paid[found] = self._array(number, _TOLLS)[rows[known], day[found] - 1]
         return paid

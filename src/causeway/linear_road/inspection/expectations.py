@@ -342,11 +342,11 @@ class _Ledger:
         found = self._traffic.accidents
         target = self._expressways * self._minutes / MINUTES_PER_ACCIDENT
         # The last one of each expressway may come too late to be detected.
-        least = max(0, math.floor(target) - math.ceil(max(1, self._expressways)))
-        most = math.ceil(target) + math.ceil(max(1, TOLERANCE * target))
+        fewest = max(0, math.floor(target) - math.ceil(max(1, self._expressways)))
+        limit = math.ceil(target) + math.ceil(max(1, TOLERANCE * target))
         judged = self._minutes >= MINUTES_PER_ACCIDENT
-        expected = f"{target:g} ({least} to {most})" if judged else "—"
-        self._enter("accidents", len(found), expected, least <= len(found) <= most if judged else None)
+        expected = f"{target:g} ({fewest} to {limit})" if judged else "—"
+        self._enter("accidents", len(found), expected, fewest <= len(found) <= limit if judged else None)
         lengths = [a.cleared - a.detected for a in found if not a.standing]
         shortest, longest = (m * 60 for m in ACCIDENT_MINUTES)
         # Where a vehicle is, is known only every 30 s.

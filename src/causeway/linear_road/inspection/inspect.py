@@ -39,7 +39,7 @@ __all__ = ["Inspection", "Minute", "inspect_workload", "write_figures"]
 
 _TUPLES_PER_TASK = 1_000_000
 _BYTES_PER_TUPLE = {"parquet": 6, "csv": 45}
-_MOST_EXPRESSWAYS = 1 << 24
+_EXPRESSWAY_LIMIT = 1 << 24
 """As many as the packed report has bits for."""
 _QUESTIONS_AT_A_TIME = 4
 _QUESTIONS = 12
@@ -120,7 +120,7 @@ def _read(spark: SparkSession, workload: Workload) -> DataFrame:
             AND Dir BETWEEN 0 AND IF(XWay < {floor(workload.expressways)}, 1, 0)"""
     else:
         # An imported file's L is taken from its reports, and its expressways have numbers of their own.
-        road_exists = f"XWay >= 0 AND XWay < {_MOST_EXPRESSWAYS} AND Dir IN (0, 1)"
+        road_exists = f"XWay >= 0 AND XWay < {_EXPRESSWAY_LIMIT} AND Dir IN (0, 1)"
     in_domain = f"""coalesce(
         Time >= 0 AND VID >= 0 AND Spd IS NOT NULL AND Lane BETWEEN {road.ENTRY_LANE} AND {road.EXIT_LANE}
         AND Seg BETWEEN 0 AND {road.SEGMENTS - 1} AND Pos BETWEEN 0 AND {road.FEET_PER_EXPRESSWAY - 1}
@@ -131,7 +131,7 @@ def _read(spark: SparkSession, workload: Workload) -> DataFrame:
 def _measure(
     spark: SparkSession, workload: Workload, put: Callable[[Callable[[], Any]], Future[Any]]
 ) -> tuple[Traffic, tuple[Minute, ...]]:
-    roads = ceil(workload.expressways) if workload.source == "generated" else _MOST_EXPRESSWAYS
+    roads = ceil(workload.expressways) if workload.source == "generated" else _EXPRESSWAY_LIMIT
     words: dict[str, Any] = {mark.name: mark.value for mark in Mark if mark.name}
     words |= {"SINGLE": SINGLE.value, "DENSE": DENSE, "SPARSE": SPARSE, "roads": roads}
 
@@ -147,12 +147,12 @@ def _measure(
     by_vehicle = ask(questions.PACKED, stream=stream).repartition(_tasks(spark, workload), "VID")
     marking = put(ask(questions.MARKED, reports=by_vehicle).localCheckpoint)
     scanning = answer(ask(questions.SCAN, stream=stream))
-    asked = ask(questions.ASKED, stream=stream)
+    moments = ask(questions.REQUEST_MOMENTS, stream=stream)
     scan = scanning.result()
     requests = {kind: sum(row.tuples for row in scan if row.Type == kind) for kind in (2, 3, 4)}
     if sum(requests.values()) <= _BROADCAST_REQUESTS:
-        asked = asked.hint("broadcast")
-    answering = answer(ask(questions.ASKED_WITH_REPORT, stream=stream, asked=asked))
+        moments = moments.hint("broadcast")
+    answering = answer(ask(questions.REQUESTS_WITH_REPORT, stream=stream, moments=moments))
     sharing = answer(ask(questions.SHARED_NUMBERS, stream=stream))
 
     reported = [row for row in scan if row.Type == 0 and row.phase is not None]

@@ -199,16 +199,16 @@ FROM (SELECT minute, sum(reports) AS reports, sum(speeds) AS speeds FROM {cells}
 FULL OUTER JOIN congested USING (minute)
 """
 
-ASKED = """
+REQUEST_MOMENTS = """
 SELECT shiftleft(CAST(VID AS BIGINT), 32) + Time AS moment, count(*) AS requests
 FROM {stream} WHERE Type IN (2, 3, 4) GROUP BY 1
 """
 
-ASKED_WITH_REPORT = """
+REQUESTS_WITH_REPORT = """
 SELECT coalesce(sum(requests), 0) AS requests FROM (
     SELECT DISTINCT moment, requests
     FROM (SELECT shiftleft(CAST(VID AS BIGINT), 32) + Time AS moment FROM {stream} WHERE Type = 0)
-    JOIN {asked} USING (moment))
+    JOIN {moments} USING (moment))
 """
 
 SHARED_NUMBERS = """

@@ -8,39 +8,21 @@ from typing import Any, Final
 
 import numpy as np
 import pandas as pd
-from pyspark.sql.streaming.stateful_processor import MapState, StatefulProcessor, StatefulProcessorHandle
+from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
 from causeway.linear_road.history.prepared import PreparedHistory
 from causeway.linear_road.model.rules import RULES
 from causeway.linear_road.pipeline.shard import Shard
 from causeway.streaming.cells import concatenate, pack, unpack
+from causeway.streaming.state import CellStore
 
 __all__ = ["ANSWERS_DDL", "RoadProcessor"]
 
 ANSWERS_DDL: Final = "shard INT, answers BINARY"
 
 _replicas: dict[tuple[str, int], Shard] = {}
-"""Of this process: Spark's Python workers live on between batches. State that is not here, or not the latest,
-is read from the store, so that any worker may be given any shard, or be new."""
-
-
-class _Cells:
-    """A shard's cells in Spark's state store, and the time that they took."""
-
-    def __init__(self, cells: MapState) -> None:
-        self._cells = cells
-        self.seconds = 0.0
-
-    def read(self, name: str) -> bytes | None:
-        began = time.perf_counter()
-        value = self._cells.getValue((name,))
-        self.seconds += time.perf_counter() - began
-        return None if value is None else bytes(value[0])
-
-    def write(self, name: str, cell: bytes) -> None:
-        began = time.perf_counter()
-        self._cells.updateValue((name,), (cell,))
-        self.seconds += time.perf_counter() - began
+"""Shards in the memory of this process, since Spark's Python workers live on between batches. State that is
+missing here, or is not that of the store, is read from the store: any worker may get any shard, or be new."""
 
 
 class RoadProcessor(StatefulProcessor):
@@ -48,13 +30,13 @@ class RoadProcessor(StatefulProcessor):
 
     def __init__(self, query: str, keys: Sequence[int], rules: str, history: PreparedHistory) -> None:
         self._query = query
-        """Stands for one start of one query: a replica of another is none of this one's state."""
+        """Identifies this start of the query; replicas of other starts must not be reused."""
         self._keys = list(keys)
         self._rules = rules
         self._history = history
 
     def init(self, handle: StatefulProcessorHandle) -> None:
-        self._cells = _Cells(handle.getMapState("cells", "name STRING", "cell BINARY"))
+        self._cells = CellStore.declare(handle)
 
     def handleInputRows(  # noqa: N802 - Spark's name
         self,

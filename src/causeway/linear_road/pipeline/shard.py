@@ -4,16 +4,18 @@ What it knows is kept in cells of Spark's state store, under names:
 
     roads        the segments, how many batches it has seen, and of which second each phase is
     phase-07     the vehicles that report 7 s and 37 s after the minute, as they last did
-    left-00012   those that batch 12 found to have left: what is left of them is their account
+    left-00012   vehicles that batch 12, and some batches after it, found to have left: only their accounts
+                 are still needed (see `departures`)
 
 A vehicle reports every 30 s, so that a second of input changes one phase: state is written at the size of the
 input. It is read only by a process that does not know it yet, or not the latest batches, and then only what
-has changed since: a shard in memory is a replica of that state, and says by a number which batch it is of.
+has changed since: a shard in memory is a replica of that state, and says by a number which batch it is of. A
+replica of a later batch than the store's, whose commit failed, forgets everything and reads all of it.
 """
 
 from __future__ import annotations
 
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 import numpy as np
 
@@ -21,6 +23,7 @@ from causeway.linear_road.history.prepared import PreparedHistory
 from causeway.linear_road.model.array_types import I32
 from causeway.linear_road.model.expressway import REPORT_INTERVAL, SEGMENTS
 from causeway.linear_road.model.rules import Rules
+from causeway.linear_road.pipeline.departures import Departures, ShardState
 from causeway.linear_road.pipeline.segments import NO_ACCIDENT, Segments, stops_of
 from causeway.linear_road.pipeline.traffic import follow_reports
 from causeway.linear_road.pipeline.tuples_by_shard import REPORT_FIELDS
@@ -28,7 +31,7 @@ from causeway.linear_road.pipeline.vehicles import NEVER, Accounts, Vehicles
 from causeway.runtime.compiled import kernel
 from causeway.streaming.cells import Arrays, concatenate, pack, unpack
 
-__all__ = ["Shard", "ShardState"]
+__all__ = ["Shard"]
 
 _PHASES: Final = REPORT_INTERVAL
 _NOT_LAST, _LEFT = -1, -2
@@ -45,16 +48,6 @@ _ANSWERS: Final = {
 }
 
 
-class ShardState(Protocol):
-    """Where a shard's cells are kept."""
-
-    def read(self, name: str) -> bytes | None:
-        """The cell of that name, if there is one."""
-
-    def write(self, name: str, cell: bytes) -> None:
-        """Replace the cell of that name."""
-
-
 class Shard:
     """Shard number `shard` of `shards`.
 
@@ -65,7 +58,12 @@ class Shard:
         self._rules = rules
         self._history = history
         self._shards = shards
-        self._segments = Segments(rules, shards, shard)
+        self._shard = shard
+        self._forget()
+
+    def _forget(self) -> None:
+        self._segments = Segments(self._rules, self._shards, self._shard)
+        self._departures = Departures()
         self._vehicles = Vehicles()
         self._accounts = Accounts()
         self._batches = 0
@@ -76,7 +74,7 @@ class Shard:
     def answer(self, tuples: Arrays, state: ShardState) -> Arrays:
         """The answers to a batch of tuples, as arrays `toll_vid` and so on; `state` is then one batch on.
 
-        If it raises, the replica is of no use any more.
+        A replica that raised must not be used again.
         """
         self._catch_up(state)
         rows, answers = self._follow(tuples)
@@ -112,7 +110,7 @@ class Shard:
 
     def _follow(self, tuples: Arrays) -> tuple[I32, list[Arrays]]:
         """Follow all reports, minute by minute; returns the vehicles' rows, and the answers so far."""
-        time, asked = tuples["time"], tuples["balance_time"]
+        time, request_time = tuples["time"], tuples["balance_time"]
         rows = np.empty(len(time), np.int32)
         answers: list[Arrays] = []
         if len(time):
@@ -121,14 +119,16 @@ class Shard:
                 len(time), int(time[0]) - _KEPT_SECONDS, self._phase_rows
             )
             self._accounts.make_room(len(time))
-        minutes = np.unique(np.concatenate([time, asked]) // 60)
-        starts, asked_starts = (np.searchsorted(times, [*(60 * minutes), 1 << 40]) for times in (time, asked))
+        minutes = np.unique(np.concatenate([time, request_time]) // 60)
+        starts, request_starts = (
+            np.searchsorted(times, [*(60 * minutes), 1 << 40]) for times in (time, request_time)
+        )
         for i, minute in enumerate(minutes):
             for ended in self._segments.begin_minute(int(minute) + 1):
                 answers.append({f"segment_{name}": values for name, values in ended.items()})
             part = slice(starts[i], starts[i + 1])
             reports = {name: tuples[name][part] for name in REPORT_FIELDS}
-            requests = slice(asked_starts[i], asked_starts[i + 1])
+            requests = slice(request_starts[i], request_starts[i + 1])
             answers += self._follow_minute(int(minute) * 60, reports, rows[part], tuples, requests)
         return rows, answers
 
@@ -138,10 +138,10 @@ class Shard:
         count = len(rows)
         entered, stopped = np.empty(count, np.int32), np.empty(count, np.int32)
         moved_on, irregular = np.empty((count, 3), np.int64), np.empty((3 * count, 3), np.int64)
-        asked = tuples["balance_time"][requests]
-        balance = np.empty(len(asked), np.int64)
+        request_time = tuples["balance_time"][requests]
+        balance = np.empty(len(request_time), np.int64)
         vehicles, accounts, segments = self._vehicles, self._accounts, self._segments
-        told, standing, gone, apart = follow_reports(
+        entries, standing, moves, irregulars = follow_reports(
             start,
             self._rules.stopped_after,
             reports["time"],
@@ -161,7 +161,7 @@ class Shard:
             segments.toll,
             segments.cars,
             segments.speeds,
-            asked,
+            request_time,
             tuples["balance_vid"][requests],
             balance,
             rows,
@@ -173,11 +173,11 @@ class Shard:
         if standing:
             which = stopped[:standing]
             segments.add_stops(stops_of(reports, which, vehicles.rows["key"][rows[which]]))
-        for key, since, until in moved_on[:gone]:
+        for key, since, until in moved_on[:moves]:
             segments.end_stop(key, since, until)
-        if apart:
-            segments.add_irregular(irregular[:apart])
-        entered = entered[:told]
+        if irregulars:
+            segments.add_irregular(irregular[:irregulars])
+        entered = entered[:entries]
         cell = reports["cell"][entered]
         alerted = np.flatnonzero(segments.ahead[cell] != NO_ACCIDENT)
         return [
@@ -193,9 +193,9 @@ class Shard:
                 "alert_seg": segments.ahead[cell][alerted],
             },
             {
-                "balance_time": asked,
+                "balance_time": request_time,
                 "balance_qid": tuples["balance_qid"][requests],
-                "balance_result_time": asked - 1,
+                "balance_result_time": request_time - 1,
                 "balance_bal": balance.astype(np.int32),
             },
         ]
@@ -203,19 +203,18 @@ class Shard:
     def _catch_up(self, state: ShardState) -> None:
         """Read what other replicas have written since this one was the latest."""
         cell = state.read("roads")
-        if cell is None:
-            return
-        saved = unpack(cell)
-        batches = int(saved["batches"][0])
+        saved = {} if cell is None else unpack(cell)
+        batches = int(saved["batches"][0]) if saved else 0
+        if batches < self._batches:
+            self._forget()
         if batches == self._batches:
             return
-        if batches < self._batches:
-            raise RuntimeError(f"the state is of batch {batches}, older than this replica's {self._batches}")
         self._segments.restore(saved)
         self._phase_second = saved["phase_second"]
         phase_batch = saved["phase_batch"]
-        for batch in range(self._batches + 1, batches + 1):
-            self._restore(state.read(f"left-{batch:05d}"))
+        self._departures.restore(saved)
+        for name in self._departures.cells_since(self._batches):
+            self._restore(state.read(name))
         for phase in np.flatnonzero(phase_batch > self._batches):
             self._phase_rows[phase] = self._restore(state.read(f"phase-{phase:02d}"))
         self._phase_batch = phase_batch
@@ -247,9 +246,7 @@ class Shard:
             here = rows[phase == number]
             self._phase_rows[number] = here
             state.write(f"phase-{number:02d}", pack({"vehicles": vehicles[here]}))
-        departed = np.concatenate(left)
-        if len(departed):
-            state.write(f"left-{self._batches:05d}", pack({"vehicles": vehicles[departed]}))
+        self._departures.add(self._batches, vehicles[np.concatenate(left)], state)
         state.write(
             "roads",
             pack(
@@ -258,6 +255,7 @@ class Shard:
                     "phase_second": self._phase_second,
                     "phase_batch": self._phase_batch,
                 }
+                | self._departures.save()
                 | self._segments.save()
             ),
         )

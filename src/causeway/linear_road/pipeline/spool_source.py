@@ -27,6 +27,7 @@ from causeway.linear_road.driver.spool import (
     files_between,
     spool_files,
 )
+from causeway.linear_road.model.tuples import INPUT_SCHEMA
 from causeway.linear_road.pipeline.tuples_by_shard import deal
 from causeway.streaming.cells import pack
 
@@ -73,8 +74,14 @@ class _SpoolReader(DataSourceStreamReader):
         return {"second": second}
 
     def partitions(self, start: dict[str, int], end: dict[str, int]) -> Sequence[InputPartition]:
-        """At most one task for each shard: a task costs more than the reading of many small files."""
+        """At most one task for each shard: a task costs more than the reading of many small files.
+
+        Spark may plan its first batch before anything is delivered. It has a task too, so that a batch always
+        has rows of all shards, and missing ones are noticed.
+        """
         files = files_between(self._spool, start["second"], end["second"])
+        if not files:
+            return [InputPartition([])]
         ends = np.cumsum([_size(file) for file in files])
         tasks = len(self._keys)
         task_of = [min(tasks - 1, int(size * tasks / (ends[-1] + 1))) for size in ends]
@@ -87,8 +94,9 @@ class _SpoolReader(DataSourceStreamReader):
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         began = time.perf_counter()
-        tuples = pa.concat_tables(_read(path) for path in partition.value).combine_chunks()
-        first = tuples.column("Time")[0].as_py()
+        tables = [_read(path) for path in partition.value] or [INPUT_SCHEMA.empty_table()]
+        tuples = pa.concat_tables(tables).combine_chunks()
+        first = tuples.column("Time")[0].as_py() if len(tuples) else 0
         dealt = deal(tuples, len(self._keys))
         spent = {"spent_reading": np.array([(time.perf_counter() - began) / len(dealt)])}
         cells = [pack(arrays | spent) for arrays in dealt]

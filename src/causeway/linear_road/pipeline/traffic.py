@@ -68,13 +68,13 @@ def follow_reports(
     with (key, last time there, now) of vehicles that stood and report from elsewhere before 30 s have passed;
     `irregular` with (key, cell, speed) of reports that are not in the sums. Returns how many of each.
     """
-    told = standing = gone = apart = asked = 0
+    entries = standing = moves = irregulars = requests = 0
     for i in range(len(time)):
         t = time[i]
-        while asked < len(request_time) and request_time[asked] <= t:
-            account = account_of(request_vid[asked], vids)
-            request_balance[asked] = balances[account] if vids[account] >= 0 else 0
-            asked += 1
+        while requests < len(request_time) and request_time[requests] <= t:
+            account = account_of(request_vid[requests], vids)
+            request_balance[requests] = balances[account] if vids[account] >= 0 else 0
+            requests += 1
 
         key = key_of(vid[i], road[i])
         row = row_of(key, vehicles, index, vehicle_count)
@@ -97,8 +97,8 @@ def follow_reports(
 
         if enters and lane[i] != EXIT_LANE:
             v["quote"] = toll[cell[i]]
-            entered[told] = i
-            told += 1
+            entered[entries] = i
+            entries += 1
         elif enters:
             v["quote"] = -1
 
@@ -108,8 +108,8 @@ def follow_reports(
             and before > t - REPORT_INTERVAL
             and v["repeats"] >= stopped_after
         ):
-            moved_on[gone, 0], moved_on[gone, 1], moved_on[gone, 2] = key, before, t
-            gone += 1
+            moved_on[moves, 0], moved_on[moves, 1], moved_on[moves, 2] = key, before, t
+            moves += 1
         v["repeats"] = min(v["repeats"] + 1, _MANY) if goes_on and at_same_place else 1
         if v["repeats"] >= stopped_after and LEFT_LANE <= lane[i] <= RIGHT_LANE:
             stopped[standing] = i
@@ -127,16 +127,17 @@ def follow_reports(
                 if v["before_seg"] >= 0:
                     speeds[first_cell + v["before_seg"]] -= SCALE * v["before_spd"]
                     cars[first_cell + v["before_seg"]] -= 1
-            irregular[apart, 0], irregular[apart, 1] = key, first_cell + before_seg
-            irregular[apart, 2] = before_spd
-            apart += 1
+            irregular[irregulars, 0], irregular[irregulars, 1] = key, first_cell + before_seg
+            irregular[irregulars, 2] = before_spd
+            irregulars += 1
             if v["before_seg"] >= 0:
-                irregular[apart, 0], irregular[apart, 1] = key, first_cell + v["before_seg"]
-                irregular[apart, 2] = v["before_spd"]
-                apart += 1
+                irregular[irregulars, 0], irregular[irregulars, 1] = key, first_cell + v["before_seg"]
+                irregular[irregulars, 2] = v["before_spd"]
+                irregulars += 1
         if v["irregular"] == minute_start:
-            irregular[apart, 0], irregular[apart, 1], irregular[apart, 2] = key, cell[i], spd[i]
-            apart += 1
+            irregular[irregulars, 0], irregular[irregulars, 1] = key, cell[i]
+            irregular[irregulars, 2] = spd[i]
+            irregulars += 1
         elif again and before_seg == seg[i]:
             speeds[cell[i]] += _HALF * (spd[i] - before_spd)
         else:
@@ -147,8 +148,8 @@ def follow_reports(
         v["before_spd"] = before_spd
         v["time"], v["seg"], v["spd"], v["lane"], v["pos"] = t, seg[i], spd[i], lane[i], pos[i]
 
-    while asked < len(request_time):
-        account = account_of(request_vid[asked], vids)
-        request_balance[asked] = balances[account] if vids[account] >= 0 else 0
-        asked += 1
-    return told, standing, gone, apart
+    while requests < len(request_time):
+        account = account_of(request_vid[requests], vids)
+        request_balance[requests] = balances[account] if vids[account] >= 0 else 0
+        requests += 1
+    return entries, standing, moves, irregulars

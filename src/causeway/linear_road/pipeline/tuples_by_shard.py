@@ -27,7 +27,7 @@ __all__ = ["REPORT_FIELDS", "deal"]
 
 REPORT_FIELDS: Final = ("time", "vid", "road", "cell", "seg", "lane", "spd", "pos")
 
-_ASKED: Final = {
+_REQUEST_FIELDS: Final = {
     TupleType.ACCOUNT_BALANCE: ("Time", "VID", "QID"),
     TupleType.DAILY_EXPENDITURE: ("Time", "VID", "XWay", "QID", "Day"),
     TupleType.TRAVEL_TIME: ("Time", "XWay", "QID", "Sinit", "Send", "DOW", "TOD"),
@@ -38,7 +38,7 @@ _NAMES: Final = {
     TupleType.TRAVEL_TIME: "journey",
 }
 
-_MOST_EXPRESSWAYS: Final = 1 << 18
+_EXPRESSWAY_LIMIT: Final = 1 << 18
 
 
 def deal(tuples: pa.Table | pa.RecordBatch, shards: int) -> list[Arrays]:
@@ -69,31 +69,31 @@ def deal(tuples: pa.Table | pa.RecordBatch, shards: int) -> list[Arrays]:
             arrays = {name: values[mine] for name, values in reports.items()}
         arrays = arrays | {"cell": arrays["road"] // shards * SEGMENTS + arrays["seg"]}
         dealt.append({name: arrays[name] for name in REPORT_FIELDS})
-    for asked, fields in _ASKED.items():
-        which = np.flatnonzero(kind == asked)
+    for request, fields in _REQUEST_FIELDS.items():
+        which = np.flatnonzero(kind == request)
         for shard, arrays in enumerate(dealt):
             mine = which
-            if asked != TupleType.ACCOUNT_BALANCE:
+            if request != TupleType.ACCOUNT_BALANCE:
                 mine = which[columns["XWay"][which] % shards == shard]
             for field in fields:
-                arrays[f"{_NAMES[asked]}_{field.lower()}"] = columns[field][mine]
+                arrays[f"{_NAMES[request]}_{field.lower()}"] = columns[field][mine]
     return dealt
 
 
 def _check(reports: dict[str, NDArray[np.int32]]) -> None:
     """Refuse what no road has; `import` keeps such lines out, and kernels trust it."""
-    for name, least, most in (
+    for name, lowest, highest in (
         ("seg", 0, SEGMENTS - 1),
         ("pos", 0, FEET_PER_EXPRESSWAY - 1),
         ("spd", 0, MAX_SPEED),
         ("lane", ENTRY_LANE, EXIT_LANE),
         ("vid", 0, (1 << 31) - 1),
-        ("road", 0, 2 * _MOST_EXPRESSWAYS - 1),
+        ("road", 0, 2 * _EXPRESSWAY_LIMIT - 1),
     ):
         values = reports[name]
-        if len(values) and (values.min() < least or values.max() > most):
-            wrong = int(np.flatnonzero((values < least) | (values > most))[0])
+        if len(values) and (values.min() < lowest or values.max() > highest):
+            wrong = int(np.flatnonzero((values < lowest) | (values > highest))[0])
             raise ValueError(
                 f"the report of vehicle {reports['vid'][wrong]} at second {reports['time'][wrong]} has "
-                f"{name} = {values[wrong]}, which is none of {least} to {most}"
+                f"{name} = {values[wrong]}, which is none of {lowest} to {highest}"
             )

@@ -109,12 +109,12 @@ def _restore(rows: Any, vehicles: Any, index: I32, count: I64, found: I32) -> No
 
 
 @kernel
-def _settle(given: I64, balance: I64, vids: I64, balances: I64, count: I64) -> None:
+def _settle(vid: I64, balance: I64, vids: I64, balances: I64, count: I64) -> None:
     """Accounts only grow, so that of several balances of a vehicle the largest is the latest."""
-    for i in range(len(given)):
-        place = account_of(given[i], vids)
+    for i in range(len(vid)):
+        place = account_of(vid[i], vids)
         if vids[place] == _EMPTY:
-            vids[place] = given[i]
+            vids[place] = vid[i]
             balances[place] = 0
             count[0] += 1
         balances[place] = max(balances[place], balance[i])

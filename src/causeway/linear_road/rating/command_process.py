@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import IO, Final
 
 from causeway.runtime.child_process import end_with, exit_reason
-from causeway.runtime.progress import console
+from causeway.runtime.progress import console, is_progress_shown
 
 __all__ = ["Ended", "run_command"]
 
@@ -37,16 +37,16 @@ class Ended:
 
     code: int
     """0 fine, 1 the answer is no, 2 the user's mistake; any other is a crash, below 0 by a signal."""
-    told: str
+    message: str
     """Its last words, in one line."""
 
 
 def run_command(arguments: Sequence[str], *, debug: bool = False) -> Ended:
-    """Run `causeway` with these arguments and wait for its end; its progress is shown on a terminal.
+    """Run `causeway` with these arguments and wait for its end; its progress is shown if this process' is.
 
     Its result is in the files that it leaves: what it prints on standard output is not shown.
     """
-    shown = console.is_terminal or debug
+    shown = (console.is_terminal and is_progress_shown()) or debug
     environment = dict(os.environ)
     if console.is_terminal:
         # Its error output is a pipe, so that its last words can be kept; a terminal is behind it.

@@ -18,6 +18,7 @@ from causeway import __version__
 from causeway.linear_road.rating.command_process import run_command
 from causeway.linear_road.rating.trial import Command, Protocol, Trial, hold_trial
 from causeway.runtime.errors import UserError
+from causeway.runtime.lock import FolderLock
 from causeway.runtime.machine import hardware
 from causeway.runtime.output_folder import prepare_folder, write_json
 
@@ -30,16 +31,17 @@ _HALVES_BELOW: Final = 3
 _RESOLUTION: Final = 0.05
 """Of a large L: what is closer than that, the next rating of the same machine may find otherwise."""
 
-_OPTIONS: Final = {
-    "minutes": "--minutes",
-    "from_minute": "--from-minute",
-    "speed": "--speed",
-    "seed": "--seed",
-    "sample": "--sample",
-    "master": "--master",
-    "settings": "--conf",
+_PROTOCOL: Final = {
+    "minutes": "minutes",
+    "from_minute": "start minute",
+    "speed": "speed",
+    "seed": "seed",
+    "sample": "sample",
+    "master": "master",
+    "settings": "Spark settings",
     "rules": "rules",
 }
+"""What all trials of a rating have in common, and what it is called."""
 
 
 @dataclass(frozen=True)
@@ -84,21 +86,21 @@ def largest_passing(passes: Callable[[float], bool], max_xways: float | None = N
     passed, failed = 0.0, None
     largest = None if max_xways is None else _on_grid(max_xways)
     while failed is None and passed != largest:
-        asked = max(_SMALLEST, 2 * passed)
+        candidate = max(_SMALLEST, 2 * passed)
         if largest is not None:
-            asked = min(asked, largest)
-        if passes(asked):
-            passed = asked
+            candidate = min(candidate, largest)
+        if passes(candidate):
+            passed = candidate
         else:
-            failed = asked
+            failed = candidate
     while failed is not None and passed and failed - passed > _resolution(passed):
-        asked = _on_grid((passed + failed) / 2)
-        if asked <= passed:
-            asked = passed + _step(passed)
-        if passes(asked):
-            passed = asked
+        candidate = _on_grid((passed + failed) / 2)
+        if candidate <= passed:
+            candidate = passed + _step(passed)
+        if passes(candidate):
+            passed = candidate
         else:
-            failed = asked
+            failed = candidate
     return passed
 
 
@@ -123,17 +125,17 @@ def rate(
     workloads: Path | None = None,
     command: Command = run_command,
     write_page: Callable[[Path], object] = lambda _: None,
-    tell: Callable[[str], None] = lambda _: None,
+    report_line: Callable[[str], None] = lambda _: None,
 ) -> Rating:
     """Rate this machine (or the cluster at `protocol.master`) and write all of it to `out`.
 
     Can be called again after it was broken off: what was judged stays judged. `write_page` gets the folder
-    of a run that crashed (others have their page from `validate`), `tell` a line whenever a trial begins and
-    ends.
+    of a run that crashed (others have their page from `validate`), `report_line` a line whenever a trial
+    begins and ends.
     """
     protocol.check()
     if max_xways is not None and not max_xways >= _SMALLEST:
-        raise UserError(f"--max-xways {max_xways:g}: the smallest L is {_SMALLEST}")
+        raise UserError(f"the largest L to try is {max_xways:g}; the smallest possible is {_SMALLEST}")
     out = out.absolute()
     machine = hardware()
     _refuse_other_rating(out, protocol, machine)
@@ -149,18 +151,19 @@ def rate(
         write_json(out / RATING_FILE, rating(xways).facts(out, finished=finished))
 
     def passes(xways: float) -> bool:
-        tell(f"L = {xways:g} …")
+        report_line(f"L = {xways:g} …")
         trial = hold_trial(xways, protocol, at, out / "runs" / f"L-{xways:g}", command)
         if trial.crashed and (trial.run / "run.json").exists():
             write_page(trial.run)
         trials.append(trial)
-        tell(_verdict(trial))
+        report_line(_verdict(trial))
         save(_largest(trials), finished=False)
         return trial.passed
 
-    save(0.0, finished=False)
-    answer = largest_passing(passes, max_xways)
-    save(answer, finished=True)
+    with FolderLock(out, "causeway linear-road rate"):
+        save(0.0, finished=False)
+        answer = largest_passing(passes, max_xways)
+        save(answer, finished=True)
     return rating(answer)
 
 
@@ -193,28 +196,28 @@ def _refuse_other_rating(out: Path, protocol: Protocol, machine: dict[str, Any])
     try:
         earlier = json.loads(path.read_text())
         noted, maker, version = earlier["protocol"], earlier["machine"], earlier["versions"]["causeway"]
-        there = {name: noted[name] for name in _OPTIONS}
+        there = {name: noted[name] for name in _PROTOCOL}
         before = {name: maker[name] for name in ("processor", "cores")}
     except FileNotFoundError:
         return
     except (ValueError, OSError, KeyError, TypeError) as unreadable:
-        raise UserError(f"{path} cannot be read: {unreadable!r}; give another --out") from unreadable
-    asked = protocol.facts()
-    for name, option in _OPTIONS.items():
-        if there[name] != asked[name]:
+        raise UserError(f"{path} cannot be read: {unreadable!r}; give another folder") from unreadable
+    requested = protocol.facts()
+    for name, words in _PROTOCOL.items():
+        if there[name] != requested[name]:
             raise UserError(
-                f"{out} has a rating with {option} {_told(there[name])}, not {_told(asked[name])}; "
-                "give another --out (and --workloads, to use these workloads again)"
+                f"{out} has a rating with {words} {_words(there[name])}, not {_words(requested[name])}; "
+                "give another folder (you can use the same workloads again)"
             )
     now = {name: machine[name] for name in before}
     if before != now or version != __version__:
         raise UserError(
             f"{out} has a rating of another machine or program ({before['processor']}, {before['cores']} "
-            f"cores, causeway {version}); give another --out (and --workloads, to use these workloads again)"
+            f"cores, causeway {version}); give another folder (you can use the same workloads again)"
         )
 
 
-def _told(value: object) -> str:
+def _words(value: object) -> str:
     if isinstance(value, dict):
         return " ".join(f"{key}={setting}" for key, setting in value.items()) or "(none)"
     return "(none)" if value is None else f"{value:g}" if isinstance(value, float) else str(value)

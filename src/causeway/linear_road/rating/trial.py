@@ -45,16 +45,16 @@ class Protocol:
     """Expressways whose vehicles are judged, where there are more; all of them if `None`."""
     master: str = "local[*]"
     settings: Mapping[str, str] = field(default_factory=dict)
-    """Spark's, as given with --conf."""
+    """Spark's own."""
     rules: str = "vldb2004"
 
     def check(self) -> None:
         """Refuse what cannot be run, before anything is made."""
         if not self.speed > 0 or self.speed == float("inf"):
-            raise UserError(f"--speed {self.speed:g}: a rating is about real time; give a number above 0")
+            raise UserError(f"a speed of {self.speed:g}: a rating is about real time; give a number above 0")
         if not 0 <= self.from_minute < self.minutes:
             raise UserError(
-                f"--from-minute {self.from_minute}: real time starts in one of the minutes "
+                f"real time cannot start at minute {self.from_minute}; it starts in one of the minutes "
                 f"0 to {self.minutes - 1}"
             )
 
@@ -113,7 +113,7 @@ def hold_trial(xways: float, protocol: Protocol, workloads: Path, run: Path, com
     def must(name: str, *arguments: object) -> None:
         ended = step(name, *arguments)
         if ended.code not in ((0, 1) if name == "validate" else (0,)):
-            raise UserError(f"L = {xways:g}: `{name}` did not succeed, call again to go on: {ended.told}")
+            raise UserError(f"L = {xways:g}: `{name}` did not succeed, call again to go on: {ended.message}")
 
     folder = workloads / f"L-{xways:g}-minutes-{protocol.minutes}-seed-{protocol.seed}"
     if _judgement(run) is not None:
@@ -121,10 +121,10 @@ def hold_trial(xways: float, protocol: Protocol, workloads: Path, run: Path, com
     _make_workload(xways, protocol, folder, must)
     if not _is_finished(run):
         _remove_unfinished_run(run)
-        how = ("--speed", protocol.speed, "--from-minute", protocol.from_minute)
-        ended = step("run", folder, "--out", run, *how, "--rules", protocol.rules)
+        timing = ("--speed", protocol.speed, "--from-minute", protocol.from_minute)
+        ended = step("run", folder, "--out", run, *timing, "--rules", protocol.rules)
         if ended.code == 2:
-            raise UserError(f"L = {xways:g}: {ended.told}")
+            raise UserError(f"L = {xways:g}: {ended.message}")
         if ended.code != 0:
             return _crashed_trial(xways, run, ended)
     sampled = protocol.sample is not None and protocol.sample < ceil(xways)
@@ -180,12 +180,12 @@ def _json(path: Path) -> dict[str, Any] | None:
 
 def _judged_trial(xways: float, protocol: Protocol, run: Path, *, kept: bool) -> Trial:
     facts, judged = RunFolder(run).facts(), _judgement(run) or {}
-    asked = protocol.facts() | {"expressways": xways}
+    requested = protocol.facts() | {"expressways": xways}
     for name in ("expressways", "minutes", "seed", "speed", "from_minute", "rules", "master"):
-        if facts.get(name) != asked[name]:
+        if facts.get(name) != requested[name]:
             raise UserError(
-                f"{run} is a run with {name.replace('_', ' ')} {facts.get(name)}, not {asked[name]}; "
-                "give another --out, or remove it"
+                f"{run} is a run with {name.replace('_', ' ')} {facts.get(name)}, not {requested[name]}; "
+                "give another folder, or remove it"
             )
     delivery = facts["delivery"]
     on_time = bool(delivery.get("kept_promise"))
@@ -200,7 +200,9 @@ def _judged_trial(xways: float, protocol: Protocol, run: Path, *, kept: bool) ->
         xways=xways,
         passed=not reasons,
         why_not="; ".join(reasons) or None,
-        worst_response={result["name"]: (result["response"] or {}).get("most") for result in judged["types"]},
+        worst_response={
+            result["name"]: (result["response"] or {}).get("worst") for result in judged["types"]
+        },
         judged=None if judged["xways"] is None else tuple(judged["xways"]),
         delivered_on_time=on_time,
         worst_lateness_ms=delivery.get("worst_lateness_ms"),
@@ -217,7 +219,7 @@ def _failures(judged: Mapping[str, Any]) -> list[str]:
         counts = [f"{result[kind]:,} {kind}" for kind in _FAILURES if result[kind]]
         if result["late"]:
             counts.append(
-                f"up to {result['response']['most']:,.1f} s where {result['deadline']} s are allowed"
+                f"up to {result['response']['worst']:,.1f} s where {result['deadline']} s are allowed"
             )
         if counts:
             parts.append(f"{result['name']}: {', '.join(counts)}")
@@ -228,11 +230,12 @@ def _failures(judged: Mapping[str, Any]) -> list[str]:
 
 def _crashed_trial(xways: float, run: Path, ended: Ended) -> Trial:
     facts = _json(run / "run.json")
-    gone = any(name in ended.told for name in _JAVA_IS_GONE)
+    java_is_gone = any(name in ended.message for name in _JAVA_IS_GONE)
     return Trial(
         xways=xways,
         passed=False,
-        why_not=f"the run crashed: {ended.told}" + (" (Java is gone; was memory short?)" if gone else ""),
+        why_not=f"the run crashed: {ended.message}"
+        + (" (Java is gone; was memory short?)" if java_is_gone else ""),
         worst_response=dict.fromkeys(ANSWER_NAMES.values()),
         judged=None,
         delivered_on_time=None,

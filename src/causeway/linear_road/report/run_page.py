@@ -244,7 +244,7 @@ def _judged_row(entry: Mapping[str, Any], timed: bool) -> str:
     late = int(entry.get("late") or 0) + int(entry.get("early") or 0)
     failures = [*(int(entry.get(kind) or 0) for kind in _COUNTED), late]
     response = mapping(entry.get("response"))
-    times = [response.get(name) for name in ("least", "mean", "p50", "p95", "p99", "most")]
+    times = [response.get(name) for name in ("least", "mean", "p50", "p95", "p99", "worst")]
     verdict = ("holds", "passed") if entry.get("passed") else ("out", "failed")
     return "".join(
         [

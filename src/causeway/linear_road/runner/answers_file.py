@@ -16,7 +16,6 @@ second at which the batch's file was committed; the flat file has no room for it
 from __future__ import annotations
 
 import json
-import re
 import shutil
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -31,6 +30,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from causeway.linear_road.model.answers import ANSWER_NAMES, ANSWER_SCHEMA
+from causeway.linear_road.runner.run_folder import RunFolder
 from causeway.runtime.compiled import kernel
 from causeway.runtime.errors import UserError
 from causeway.runtime.progress import progress_bar
@@ -71,7 +71,7 @@ class BatchFiles:
         except FileNotFoundError:
             raise UserError(
                 f"{self.facts_path} is missing: batch {self.number} was broken off. "
-                "Go on with the run (`--resume`), or start it anew."
+                "Resume the run, or start it anew."
             ) from None
         except (OSError, ValueError) as unreadable:
             raise UserError(f"{self.facts_path} cannot be read: {unreadable}") from unreadable
@@ -82,14 +82,12 @@ class BatchFiles:
 
 def list_batches(run: Path) -> list[BatchFiles]:
     """The run's micro-batches in order, whether they have answers or not."""
-    folder = run / "batches"
-    found: dict[int, dict[str, Path]] = {}
-    for path in folder.glob("batch-*"):
-        if name := re.fullmatch(r"batch-(\d+)\.(parquet|json)", path.name):
-            found.setdefault(int(name[1]), {})[name[2]] = path
+    batches = RunFolder(run).batches
+    numbers = sorted([*batches.numbers(), *batches.unfinished()])
+    outputs = {number: batches.output(number) for number in numbers}
     return [
-        BatchFiles(number, files.get("parquet"), files.get("json", folder / f"batch-{number:09d}.json"))
-        for number, files in sorted(found.items())
+        BatchFiles(number, output if output.exists() else None, batches.note_file(number))
+        for number, output in outputs.items()
     ]
 
 
@@ -101,21 +99,21 @@ def collect_answers(run: Path) -> dict[int, int]:
     """
     if not (run / "batches").is_dir():
         raise UserError(f"{run} is not a run, or one that did not come to its first batch: no batches/ in it")
-    aside = run / ".collecting"
+    unfinished = run / ".collecting"
     try:
-        shutil.rmtree(aside, ignore_errors=True)
-        (aside / "answers").mkdir(parents=True)
-        counts = _merge(list_batches(run), aside)
+        shutil.rmtree(unfinished, ignore_errors=True)
+        (unfinished / "answers").mkdir(parents=True)
+        counts = _merge(list_batches(run), unfinished)
         (run / "answers.csv").unlink(missing_ok=True)
         if (run / "answers").exists():
             # Moved first, since removing many parts takes a while in which they would be some of them.
-            (run / "answers").rename(aside / "replaced")
-        (aside / "answers").rename(run / "answers")
-        (aside / "answers.csv").rename(run / "answers.csv")
+            (run / "answers").rename(unfinished / "replaced")
+        (unfinished / "answers").rename(run / "answers")
+        (unfinished / "answers.csv").rename(run / "answers.csv")
     except OSError as refused:
         raise UserError(f"the answers cannot be written to {run}: {refused.strerror or refused}") from refused
     finally:
-        shutil.rmtree(aside, ignore_errors=True)
+        shutil.rmtree(unfinished, ignore_errors=True)
     return counts
 
 
@@ -187,14 +185,14 @@ def _number(facts: dict[str, Any], name: str, batch: BatchFiles) -> float:
 
 
 def _compare_counts(counts: npt.NDArray[np.int64], facts: dict[str, Any], batch: BatchFiles) -> None:
-    told = facts.get("answers")
-    if not isinstance(told, dict):
+    noted = facts.get("answers")
+    if not isinstance(noted, dict):
         raise UserError(f"{batch.facts_path}: the counts of answers by type are missing")
     for number, count in enumerate(counts.tolist()):
-        if told.get(str(number), 0) != count:
+        if noted.get(str(number), 0) != count:
             raise UserError(
                 f"batch {batch.number} has {count:,} answers of type {number}, and {batch.facts_path} "
-                f"tells of {told.get(str(number), 0):,}: files of the run were lost or changed"
+                f"has {noted.get(str(number), 0):,}: files of the run were lost or changed"
             )
 
 

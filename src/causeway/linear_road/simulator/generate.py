@@ -26,6 +26,7 @@ from causeway.linear_road.simulator.vehicles import deal_vehicles
 from causeway.linear_road.workload.stream_files import StreamWriter, part_path
 from causeway.linear_road.workload.workload import StreamFormat, Workload
 from causeway.runtime.errors import UserError
+from causeway.runtime.lock import FolderLock
 from causeway.runtime.output_folder import (
     begin_folder,
     finish_folder,
@@ -69,6 +70,14 @@ def generate(
     if seed < 0:
         raise UserError(f"the seed is a whole number from 0 on; got {seed}")
     out = out.absolute()
+    check_output(out)
+    with FolderLock(out, "causeway linear-road generate"):
+        return _generate(spark, out, expressways, minutes, seed, stream_format)
+
+
+def _generate(
+    spark: SparkSession, out: Path, expressways: float, minutes: int, seed: int, stream_format: StreamFormat
+) -> Workload:
     prepare_folder(out, replaces=_remains(out))
     begin_folder(out / "stream")
     try:

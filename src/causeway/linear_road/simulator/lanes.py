@@ -156,16 +156,16 @@ def ask_for_lane(
     best = lane
     best_speed = -FAR if urge == MUST else own
     best_room = 0.0
-    for aside in (first, last):
-        wrecked = wreck_seen(lanes, aside, x) and not wreck_seen(lanes, lane, x)
-        if lanes[ENTRANT, aside] >= 0 or (wrecked and lane != ENTRY_LANE):
+    for beside in (first, last):
+        wrecked = wreck_seen(lanes, beside, x) and not wreck_seen(lanes, lane, x)
+        if lanes[ENTRANT, beside] >= 0 or (wrecked and lane != ENTRY_LANE):
             continue
-        room = room_behind(lanes[LEADER_AT, aside], x)
-        there = speed_behind(lanes, aside, x, v)
+        room = room_behind(lanes[LEADER_AT, beside], x)
+        there = speed_behind(lanes, beside, x, v)
         if urge != MUST:
-            there -= _GAIN_TO_THE_LEFT if aside < lane else _GAIN_TO_THE_RIGHT
+            there -= _GAIN_TO_THE_LEFT if beside < lane else _GAIN_TO_THE_RIGHT
         if there > best_speed and (urge == MUST or room > 0.0):
-            best, best_speed, best_room = aside, there, room
+            best, best_speed, best_room = beside, there, room
     if best == lane:
         return FAR, FAR
     squeeze = _SQUEEZE if urge == MUST else 0.0

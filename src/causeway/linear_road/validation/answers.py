@@ -95,17 +95,17 @@ class Answers:
     of_requests: DataFrame
     """Types 2 to 4, and what is no answer but begins like one."""
 
-    def malformed(self, most: int) -> list[tuple[int | None, str]]:
+    def malformed(self, limit: int) -> list[tuple[int | None, str]]:
         """The first rows that are no answers, each with its line in a flat file."""
         if _is_parquet(self.path):
             both = self.of_vehicles.unionByName(self.of_requests)
-            rows = both.where("Type IS NULL").select("malformed").limit(most).collect()
+            rows = both.where("Type IS NULL").select("malformed").limit(limit).collect()
             return [(None, row.malformed[:_SHOWN]) for row in rows]
         found: list[tuple[int | None, str]] = []
         for number, line in enumerate(_lines(self.path), 1):
             if line.strip(" ") and not re.search(_LINE, line):
                 found.append((number, line[:_SHOWN]))
-                if len(found) == most:
+                if len(found) == limit:
                     break
         return found
 

@@ -30,23 +30,24 @@ WITH met AS (
     SELECT VID, Time, count_if(Type = -1) AS due, max(IF(Type = -1, first, NULL)) AS Lav,
            max(IF(Type = -1, second, NULL)) AS Toll, max(where_and_ahead) AS where_and_ahead,
            count_if(Type = 0) AS notifications, max(IF(Type = 0, ready, NULL)) AS notified_at,
-           max(IF(Type = 0, first, NULL)) AS told_Spd, max(IF(Type = 0, second, NULL)) AS told_Toll,
+           max(IF(Type = 0, first, NULL)) AS answered_Spd, max(IF(Type = 0, second, NULL)) AS answered_Toll,
            count_if(Type = 1) AS alerts, max(IF(Type = 1, ready, NULL)) AS alerted_at,
-           max(IF(Type = 1, first, NULL)) AS told_Seg, count_if(Type IS NULL) AS malformed
+           max(IF(Type = 1, first, NULL)) AS answered_Seg, count_if(Type IS NULL) AS malformed
     FROM {pile} GROUP BY VID, Time
 ), measured AS (
     SELECT *, coalesce(where_and_ahead & 31, 0) AS ahead,
-           CASE WHEN told_Seg NOT BETWEEN 0 AND 99 THEN NULL
-                WHEN (where_and_ahead >> 12 & 1) = 0 THEN told_Seg - (where_and_ahead >> 5 & 127)
-                ELSE (where_and_ahead >> 5 & 127) - told_Seg END AS away
+           CASE WHEN answered_Seg NOT BETWEEN 0 AND 99 THEN NULL
+                WHEN (where_and_ahead >> 12 & 1) = 0 THEN answered_Seg - (where_and_ahead >> 5 & 127)
+                ELSE (where_and_ahead >> 5 & 127) - answered_Seg END AS away
     FROM met
 )
 SELECT Type, VID, Time, judged.due, answers, accurate, ready, first, second, Lav AS expected_first,
        Toll AS expected_second
 FROM measured LATERAL VIEW stack(3,
-    0, least(due, 1L), notifications, told_Spd = Lav AND told_Toll = Toll, notified_at, told_Spd, told_Toll,
+    0, least(due, 1L), notifications, answered_Spd = Lav AND answered_Toll = Toll, notified_at, answered_Spd,
+    answered_Toll,
     1, IF(ahead = 0, 0L, 1L), alerts,
-    away BETWEEN 0 AND 4 AND (ahead >> CAST(away AS INT) & 1) = 1, alerted_at, told_Seg, NULL,
+    away BETWEEN 0 AND 4 AND (ahead >> CAST(away AS INT) & 1) = 1, alerted_at, answered_Seg, NULL,
     NULL, 0L, malformed, false, NULL, NULL, NULL
 ) judged AS Type, due, answers, accurate, ready, first, second
 WHERE judged.due + answers > 0
@@ -125,7 +126,7 @@ def compare_vehicles(spark: SparkSession, quotes: DataFrame, answers: DataFrame,
 def entered_segments(
     spark: SparkSession, quotes: DataFrame, moments: Sequence[tuple[int, int]]
 ) -> dict[tuple[int, int], dict[str, Any]]:
-    """What was to be told at each (VID, Time), of those at which a segment was entered."""
+    """What was to be answered at each (VID, Time), of those at which a segment was entered."""
     if not moments:
         return {}
     wanted = spark.createDataFrame(list(set(moments)), "VID BIGINT, Time BIGINT")
@@ -143,8 +144,8 @@ def match_replies(
     """
     replies = spark.sql(_REPLIES, stream=stream, answers=answers)
     if vehicles is not None:
-        asked = replies.where("due > 0").join(vehicles, "VID", "left_semi")
-        replies = asked.unionByName(replies.where("due = 0"))
+        requests = replies.where("due > 0").join(vehicles, "VID", "left_semi")
+        replies = requests.unionByName(replies.where("due = 0"))
     return replies
 
 

@@ -44,7 +44,7 @@ LATERAL VIEW explode(sequence(CAST(greatest(a.since, b.since) div 60 + 1 AS INT)
 # denominator: exact as long as a segment has fewer than a hundred thousand vehicles a minute. `ahead` has a
 # bit for each Dn(s, d, 0..4) in which an accident stood in the minute before. An accident is ahead of the
 # segments up to four upstream, that is at lower numbers when going east (0).
-_TOLD = """
+_QUOTED = """
 WITH minutes AS (
     SELECT traffic.segment, traffic.minute, sum(traffic.cars) AS cars,
            sum(traffic.average_speeds) AS average_speeds
@@ -80,8 +80,8 @@ FROM averaged
 _QUOTES = """
 SELECT VID, Time, stays.segment, lane <> 4 AS notified, coalesce(Lav, -1) AS Lav, coalesce(cars, 0) AS cars,
        coalesce(ahead, 0) AS ahead, coalesce(Toll, 0) AS Toll
-FROM {digest} AS stays LEFT JOIN {told} AS told
-     ON stays.segment = told.segment AND CAST(stays.Time div 60 AS INT) + 1 = told.minute
+FROM {digest} AS stays LEFT JOIN {quoted} AS quoted
+     ON stays.segment = quoted.segment AND CAST(stays.Time div 60 AS INT) + 1 = quoted.minute
 WHERE VID IS NOT NULL
 """
 
@@ -89,8 +89,8 @@ WHERE VID IS NOT NULL
 # in the exit lane; and who was last seen there in the exit lane has left by the ramp.
 _CHARGES = """
 SELECT VID, Time, Toll AS charge
-FROM {digest} AS stays JOIN {told} AS told
-     ON left_segment = told.segment AND CAST(left_Time div 60 AS INT) + 1 = told.minute
+FROM {digest} AS stays JOIN {quoted} AS quoted
+     ON left_segment = quoted.segment AND CAST(left_Time div 60 AS INT) + 1 = quoted.minute
 WHERE left_lane <> 4 AND left_last_lane <> 4 AND Toll > 0
 """
 
@@ -99,7 +99,7 @@ WHERE left_lane <> 4 AND left_last_lane <> 4 AND Toll > 0
 class Quotes:
     """What follows from the position reports."""
 
-    told: DataFrame
+    quotes: DataFrame
     """Every report that enters a segment: VID, Time, segment (expressway, direction and segment in one
     number), whether it is `notified`, Lav, cars, the accidents `ahead` and Toll."""
     charges: DataFrame
@@ -108,7 +108,7 @@ class Quotes:
     """Rows of how many reports there are, how many `unknown` to any road, and how many a vehicle's second
     one in a second (`twice`), of which the rules say nothing; to be added up."""
     tasks: int
-    """Into how many parts a table of the size of `told` is best cut."""
+    """Into how many parts a table of the size of `quotes` is best cut."""
 
 
 def quote_tolls(spark: SparkSession, stream: DataFrame, *, reports: int) -> Quotes:
@@ -123,12 +123,12 @@ def quote_tolls(spark: SparkSession, stream: DataFrame, *, reports: int) -> Quot
     digest = digest_reports(spark, stream, tasks).localCheckpoint()
     stops = ask(_STOPS, digest=digest)
     accidents = ask(_ACCIDENTS, stops=stops)
-    told = ask(_TOLD, digest=digest, accidents=accidents, AVERAGE_UNIT=AVERAGE_UNIT).localCheckpoint()
-    small = told.count() <= _BROADCAST_SEGMENT_MINUTES
-    looked_up = told.hint("broadcast") if small else told
+    quoted = ask(_QUOTED, digest=digest, accidents=accidents, AVERAGE_UNIT=AVERAGE_UNIT).localCheckpoint()
+    small = quoted.count() <= _BROADCAST_SEGMENT_MINUTES
+    looked_up = quoted.hint("broadcast") if small else quoted
     return Quotes(
-        told=ask(_QUOTES, told=looked_up, digest=digest),
-        charges=ask(_CHARGES, told=looked_up, digest=digest),
+        quotes=ask(_QUOTES, quoted=looked_up, digest=digest),
+        charges=ask(_CHARGES, quoted=looked_up, digest=digest),
         counts=digest.where("counts IS NOT NULL").select("counts.*"),
         tasks=max(cores, tasks // 2),
     )

@@ -24,7 +24,7 @@ _BROADCAST_REQUESTS = 1_000_000
 
 _TOLLS = """
 SELECT VID, Day, XWay, CAST(sum(Tolls) AS BIGINT) AS Tolls
-FROM {history} LEFT SEMI JOIN {asked} USING (VID, Day, XWay)
+FROM {history} LEFT SEMI JOIN {requested} USING (VID, Day, XWay)
 GROUP BY VID, Day, XWay
 """
 
@@ -40,9 +40,9 @@ def require_history(workload: Workload) -> None:
 
 
 def tolls_of_days(
-    spark: SparkSession, workload: Workload, asked: DataFrame, requests: Mapping[int, int]
+    spark: SparkSession, workload: Workload, requested: DataFrame, requests: Mapping[int, int]
 ) -> DataFrame:
-    """The rows of TollHistory for the (VID, Day, XWay) of `asked`; `requests` counts them by expressway."""
+    """The rows of TollHistory for the (VID, Day, XWay) of `requested`; `requests` counts by expressway."""
     flat = _flat_file(workload, "toll_history")
     if requests and flat.is_file():
         history = spark.read.schema(_TOLL_DDL).csv(literal_path(flat))
@@ -51,10 +51,10 @@ def tolls_of_days(
         if not files:
             return spark.createDataFrame([], "VID INT, Day INT, XWay INT, Tolls BIGINT")
         history = spark.read.schema(_TOLL_DDL).parquet(*map(literal_path, files))
-    asked = asked.select("VID", "Day", "XWay").distinct()
+    requested = requested.select("VID", "Day", "XWay").distinct()
     if sum(requests.values()) <= _BROADCAST_REQUESTS:
-        asked = asked.hint("broadcast")
-    return spark.sql(_TOLLS, history=history, asked=asked)
+        requested = requested.hint("broadcast")
+    return spark.sql(_TOLLS, history=history, requested=requested)
 
 
 @contextmanager

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from causeway.linear_road.model.answers import ANSWER_NAMES, DEADLINES
 from causeway.linear_road.validation.answers import Answers, read_answers
+from causeway.linear_road.validation.answers_location import READINGS, Conditions
 from causeway.linear_road.validation.comparison import (
     compare_requests,
     compare_vehicles,
@@ -95,8 +96,7 @@ def validate(
     *,
     xways: Sequence[int] | None = None,
     sample: int | None = None,
-    speed: float | None = 1.0,
-    from_minute: int = 0,
+    conditions: Conditions | None = None,
 ) -> Validation:
     """Judge `answers`, a flat file or a folder of Parquet (see `validation.answers`).
 
@@ -104,33 +104,39 @@ def validate(
     that report from there are judged, but these with all their answers, wherever they drive: their accounts
     have tolls of every expressway. Answers to nobody's request fail in any case.
 
-    `speed` is how many simulated seconds passed in one of real time, `None` if response times say nothing;
-    tuples before `from_minute` were not delivered in real time, and their answers have no deadline.
+    Without `conditions`, all answers were given in real time. Where their speed is `None`, response times are
+    not judged; tuples before their start minute were delivered at once, and their answers have no deadline.
+    Rules that the judge has no reading of are a `UserError`.
     """
-    if speed is not None and not speed > 0:
-        raise UserError(f"the speed of a run is above 0; got {speed}")
+    conditions = conditions or Conditions()
+    speed, from_minute = conditions.speed, conditions.from_minute
+    if conditions.rules not in READINGS:
+        raise UserError(
+            f"{answers} follows the rules {conditions.rules}, which cannot be judged; "
+            f"rules that can be: {', '.join(READINGS)}"
+        )
     started = time.monotonic()
     # Tables that are used again are kept as rows, not as cached plans: Spark does not find a plan again that
     # has Python in it, and would read the stream once more for every use.
     with progress_bar("validating", 4, "steps") as bar, _beside() as beside:
-        given = read_answers(spark, answers)
+        system = read_answers(spark, answers)
         scope = _scope(spark, workload, xways, sample)
         stream = read_stream(spark, workload)
         # What the reports call for and what the requests do know nothing of each other: while Spark plans the
         # one, or has a single task of it left, it works on the other.
         quoting = beside.submit(quote_tolls, spark, scope.stream, reports=workload.counts.get("reports", 0))
-        replies = match_replies(spark, stream, given.of_requests, scope.vehicles).localCheckpoint()
+        replies = match_replies(spark, stream, system.of_requests, scope.vehicles).localCheckpoint()
         walked, tolls = _histories(spark, workload, replies)
         bar.update(1)
         quotes = quoting.result()
         bar.update(2)
         requests = compare_requests(spark, replies, quotes.charges, tolls, walked)
-        told, quoted = given.of_vehicles, quotes.told
+        answered, quoted = system.of_vehicles, quotes.quotes
         if scope.vehicles is not None:
-            theirs = told.where("Type IS NOT NULL").join(scope.vehicles, "VID", "left_semi")
-            told = theirs.unionByName(told.where("Type IS NULL"))
+            theirs = answered.where("Type IS NOT NULL").join(scope.vehicles, "VID", "left_semi")
+            answered = theirs.unionByName(answered.where("Type IS NULL"))
             quoted = quoted.join(scope.vehicles, "VID", "left_semi")
-        compared = compare_vehicles(spark, quoted, told, quotes.tasks)
+        compared = compare_vehicles(spark, quoted, answered, quotes.tasks)
         compared = compared.unionByName(requests, allowMissingColumns=True)
         tally = _tally(spark, compared, speed, from_minute).localCheckpoint()
         results, malformed, unjudged = _results(tally)
@@ -147,7 +153,7 @@ def validate(
             reports=reports,
             types=results,
             malformed=malformed,
-            differences=_differences(spark, given, malformed, tally, quotes.told) if failed else (),
+            differences=_differences(spark, system, malformed, tally, quotes.quotes) if failed else (),
             notes=_notes(unknown, twice, unjudged, speed, from_minute),
             seconds=round(time.monotonic() - started, 1),
         )
@@ -204,14 +210,14 @@ def _scope(
 
 def _histories(spark: SparkSession, workload: Workload, replies: DataFrame) -> tuple[DataFrame, DataFrame]:
     """The replies to travel time requests with what they should be, and the tolls of days asked for."""
-    asked = replies.where("due > 0 AND Type IN (3, 4)").groupBy("Type", "XWay").count().collect()
-    if asked:
+    requests = replies.where("due > 0 AND Type IN (3, 4)").groupBy("Type", "XWay").count().collect()
+    if requests:
         require_history(workload)
-    days = {row.XWay: row["count"] for row in asked if row.Type == 3}
+    days = {row.XWay: row["count"] for row in requests if row.Type == 3}
     daily = replies.where("Type = 3 AND due > 0")
     tolls = tolls_of_days(spark, workload, daily, days)
     journeys = replies.where("Type = 4 AND due > 0")
-    with segment_history_files(spark, workload, [row.XWay for row in asked if row.Type == 4]) as files:
+    with segment_history_files(spark, workload, [row.XWay for row in requests if row.Type == 4]) as files:
         walked = travel_times(journeys, files).localCheckpoint()
     return walked, tolls
 
@@ -273,10 +279,10 @@ def _result(number: int, rows: Sequence[Row]) -> TypeResult:
 
 
 def _differences(
-    spark: SparkSession, given: Answers, malformed: int, tally: DataFrame, quotes: DataFrame
+    spark: SparkSession, system: Answers, malformed: int, tally: DataFrame, quotes: DataFrame
 ) -> tuple[Difference, ...]:
-    lines = given.malformed(_SHOWN_LINES) if malformed else []
-    told = [Difference(None, "malformed", None, malformed_words(line, text)) for line, text in lines]
+    lines = system.malformed(_SHOWN_LINES) if malformed else []
+    differences = [Difference(None, "malformed", None, malformed_words(line, text)) for line, text in lines]
     rows = spark.sql(_FIRST, tally=tally, shown=_SHOWN).collect()
     facts = [json.loads(row.facts) for row in rows]
     entered = entered_segments(
@@ -285,8 +291,8 @@ def _differences(
     for row, known in zip(rows, facts, strict=True):
         context = entered.get((known["VID"], known["Time"]), {}) if row.Type <= 1 else {}
         words = difference_words(row.Type, row.kind, known | context)
-        told.append(Difference(row.Type, row.kind, row.Time, words))
-    return tuple(told)
+        differences.append(Difference(row.Type, row.kind, row.Time, words))
+    return tuple(differences)
 
 
 def _notes(unknown: int, twice: int, unjudged: int, speed: float | None, from_minute: int) -> tuple[str, ...]:

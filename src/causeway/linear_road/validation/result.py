@@ -22,7 +22,7 @@ class ResponseTimes:
     p50: float
     p95: float
     p99: float
-    most: float
+    worst: float
 
 
 @dataclass(frozen=True)
@@ -131,5 +131,5 @@ def response_times(milliseconds: dict[int, int]) -> ResponseTimes | None:
         p50=percentile(0.50),
         p95=percentile(0.95),
         p99=percentile(0.99),
-        most=ordered[-1][0] / 1000,
+        worst=ordered[-1][0] / 1000,
     )

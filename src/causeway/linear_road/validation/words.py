@@ -34,8 +34,8 @@ def difference_words(answer_type: int, kind: str, facts: Facts) -> str:
     if kind == "missing":
         return f"{cause}: no {name} was given; expected is {_expected(answer_type, facts)}"
     if kind == "extra":
-        given = f"{facts['answers']} {name}s were" if facts["answers"] > 1 else f"a {name} was"
-        return f"{cause}, but {given} given ({_answered(answer_type, facts)})"
+        extra = f"{facts['answers']} {name}s were" if facts["answers"] > 1 else f"a {name} was"
+        return f"{cause}, but {extra} given ({_answered(answer_type, facts)})"
     if kind == "doubled":
         return f"{cause}: {facts['answers']} {name}s were given where {facts['due']} is due"
     if kind == "late":
@@ -68,8 +68,10 @@ def _asking(what: str, details: str) -> Any:
     def cause(facts: Facts, uncalled: bool) -> str:
         if uncalled:
             return f"nobody asked for {what} as request {facts['QID']} at second {facts['Time']}"
-        asked = details.format(**facts)
-        return f"vehicle {facts['VID']} at second {facts['Time']} asked (request {facts['QID']}) for {asked}"
+        request = details.format(**facts)
+        return (
+            f"vehicle {facts['VID']} at second {facts['Time']} asked (request {facts['QID']}) for {request}"
+        )
 
     return cause
 
@@ -173,7 +175,7 @@ def validation_table(validation: Validation) -> Group:
         )
         took = result.response
         if took is not None:
-            seconds = (took.least, took.mean, took.p50, took.p95, took.p99, took.most)
+            seconds = (took.least, took.mean, took.p50, took.p95, took.p99, took.worst)
             timed.add_row(result.name, f"{result.deadline}", *(f"{value:,.3f}" for value in seconds))
     if validation.malformed:
         counted.add_section()

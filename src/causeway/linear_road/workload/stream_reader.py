@@ -30,7 +30,7 @@ _DECODED_ROWS: Final = 1 << 19
 """Rows that all parts together hold decoded (60 bytes each), whatever the number of parts and minutes."""
 
 _FEWEST_ROWS: Final = 2_048
-_MOST_ROWS: Final = 1 << 16
+_ROW_LIMIT: Final = 1 << 16
 
 _CSV_BYTES_PER_ROW: Final = 48
 
@@ -53,7 +53,7 @@ def read_seconds(
     is not in time order, or is not a stream of input tuples, is a `UserError`, raised when it is reached.
     The batches are slices of larger ones: keeping some of them keeps what they were cut from.
     """
-    rows = min(max(_DECODED_ROWS // max(len(parts), 1), _FEWEST_ROWS), _MOST_ROWS)
+    rows = min(max(_DECODED_ROWS // max(len(parts), 1), _FEWEST_ROWS), _ROW_LIMIT)
     with ExitStack() as open_parts:
         cursors = []
         for path in parts:

@@ -69,7 +69,7 @@ class Workload:
         facts = load_facts(
             path,
             _LAYOUT,
-            absent="make a workload with `causeway linear-road generate --out`",
+            absent="make a workload with `causeway linear-road generate`",
             without=f"is not a workload, or an unfinished one: it has no {_FILE}. "
             "Make it with `causeway linear-road generate` or `import`.",
         )

@@ -44,7 +44,7 @@ FILE: Final = "nexmark.json"
 _CATEGORIES: Final = "category.parquet"
 _LAYOUT: Final = 1
 
-_MOST_SLICE_EVENTS: Final = 1_000_000
+_SLICE_EVENT_LIMIT: Final = 1_000_000
 _USUAL_SLICE_EVENTS: Final = 100_000
 _FEWEST_SLICE_EVENTS: Final = 1000
 _USUAL_SLICES: Final = 10
@@ -55,7 +55,7 @@ _REPLAY_SHARE: Final = 4
 
 # A task costs a tenth of a second to start; one that fails is done again from its first slice.
 _TASKS_PER_CORE: Final = 2
-_MOST_SLICES_PER_TASK: Final = 50
+_SLICES_PER_TASK_LIMIT: Final = 50
 
 
 @dataclass(frozen=True)
@@ -158,7 +158,7 @@ def default_slice_events(firehose: Firehose) -> int:
     """
     share = math.ceil(firehose.events / _USUAL_SLICES)
     usual = min(max(share, _FEWEST_SLICE_EVENTS), _USUAL_SLICE_EVENTS)
-    return max(usual, min(firehose.replayed_events // _REPLAY_SHARE, share, _MOST_SLICE_EVENTS))
+    return max(usual, min(firehose.replayed_events // _REPLAY_SHARE, share, _SLICE_EVENT_LIMIT))
 
 
 def slice_ranges(events: int, slice_events: int) -> list[tuple[int, int]]:
@@ -183,8 +183,8 @@ def write_dataset(
     if file_format not in SUFFIXES:
         raise UserError(f"the format is one of {', '.join(SUFFIXES)}; got {file_format}")
     chosen = default_slice_events(firehose) if slice_events is None else slice_events
-    if not 1 <= chosen <= _MOST_SLICE_EVENTS:
-        raise UserError(f"a slice has 1 to {_MOST_SLICE_EVENTS:,} events; got {chosen:,}")
+    if not 1 <= chosen <= _SLICE_EVENT_LIMIT:
+        raise UserError(f"a slice has 1 to {_SLICE_EVENT_LIMIT:,} events; got {chosen:,}")
     out = out.absolute()
     refuse_used_folder(out)
     unfinished = out.with_name(f".{out.name}.unfinished")
@@ -277,7 +277,9 @@ def _write_with_spark(
     ranges: list[tuple[int, int]],
     spark: SparkSession,
 ) -> list[_SliceFacts]:
-    tasks = max(_TASKS_PER_CORE * spark.sparkContext.defaultParallelism, len(ranges) // _MOST_SLICES_PER_TASK)
+    tasks = max(
+        _TASKS_PER_CORE * spark.sparkContext.defaultParallelism, len(ranges) // _SLICES_PER_TASK_LIMIT
+    )
     return run_tasks(
         spark,
         len(ranges),

@@ -1,4 +1,4 @@
-"""Events as text, one a line: JSON and XML, with the lines that do not parse set aside.
+"""Events as text, one a line: JSON and XML; lines that do not parse are returned apart.
 
 A block of plain lines is read by `plain_json`, any other by Arrow's parser. Only a block with a line that
 this refuses is read line by line, so that one bad line costs a block's time and nothing else.
@@ -21,8 +21,10 @@ import pyarrow.json
 from causeway.nexmark.events.plain_json import read_plain_objects
 from causeway.nexmark.model import OPTIONAL
 
-__all__ = ["Parsed", "Reject", "checked", "parse_json", "parse_mixed_json", "parse_xml"]
+__all__ = ["MIXED", "Parsed", "Reject", "checked", "parse_json", "parse_mixed_json", "parse_xml"]
 
+MIXED: Final = "events"
+"""In a file of all streams, the name for lines that do not say their stream."""
 _EVENT_TYPES: Final = {0: "person", 1: "auction", 2: "bid"}
 
 
@@ -43,6 +45,8 @@ class Parsed:
     lines: np.ndarray[Any, np.dtype[np.int64]]
     """For each event its place in the file, from 0."""
     rejects: tuple[Reject, ...] = ()
+    bytes: int = 0
+    """Size of the lines, of a file that is read line by line."""
 
 
 def parse_json(text: bytes, schema: pa.Schema) -> Parsed:
@@ -64,9 +68,10 @@ def parse_mixed_json(text: bytes, streams: Mapping[str, pa.Schema]) -> dict[str,
     """Lines of all streams in one file, as other systems write them.
 
     `{"type": "bid", "event": {…}}` or
-    `{"event_type": 2, "person": null, "auction": null, "bid": {…}}`.
+    `{"event_type": 2, "person": null, "auction": null, "bid": {…}}`. Lines without a known stream are rejects
+    of `MIXED`.
     """
-    return _by_line(text, streams, _unwrapped)
+    return _by_line(text, {**streams, MIXED: pa.schema([])}, _unwrapped)
 
 
 def parse_xml(text: bytes, schema: pa.Schema) -> Parsed:
@@ -82,7 +87,7 @@ def parse_xml(text: bytes, schema: pa.Schema) -> Parsed:
 def checked(
     table: pa.Table, lines: np.ndarray[Any, np.dtype[np.int64]], line_of: Callable[[int], str]
 ) -> Parsed:
-    """Set rows aside in which a column that queries rely on is null."""
+    """Reject rows in which a column that queries rely on is null."""
     missing: dict[int, str] = {}
     for field in table.schema:
         column = table.column(field.name)
@@ -127,13 +132,13 @@ def _object(value: Any) -> dict[str, Any]:
 
 
 def _unwrapped(line: bytes) -> tuple[str, dict[str, Any]]:
-    told = _object(json.loads(line))
-    if "type" in told and "event" in told:
-        return str(told["type"]), _object(told["event"])
-    stream = _EVENT_TYPES.get(told.get("event_type", -1))
+    wrapped = _object(json.loads(line))
+    if "type" in wrapped and "event" in wrapped:
+        return str(wrapped["type"]), _object(wrapped["event"])
+    stream = _EVENT_TYPES.get(wrapped.get("event_type", -1))
     if stream is None:
         raise ValueError("neither `type` and `event` nor an `event_type` of 0, 1 or 2")
-    return stream, _object(told.get(stream))
+    return stream, _object(wrapped.get(stream))
 
 
 def _by_line(
@@ -142,20 +147,20 @@ def _by_line(
     rows: dict[str, list[tuple[Any, ...]]] = {name: [] for name in streams}
     places: dict[str, list[int]] = {name: [] for name in streams}
     rejects: dict[str, list[Reject]] = {name: [] for name in streams}
-    first = next(iter(streams))
+    sizes = dict.fromkeys(streams, 0)
+    unknown = MIXED if MIXED in streams else next(iter(streams))
     for at, line in enumerate(_lines(text)):
-        stream = first
+        stream = unknown
         try:
-            stream, told = read(line)
-            if stream not in streams:
-                if stream in _EVENT_TYPES.values():
-                    continue
-                raise ValueError(f"there is no stream {stream!r}")
-            rows[stream].append(tuple(_value(told.get(field.name), field) for field in streams[stream]))
+            stream, values = read(line)
+            if stream not in streams or stream == MIXED:
+                stream, name = unknown, stream
+                raise ValueError(f"there is no stream {name!r}")
+            rows[stream].append(tuple(_value(values.get(field.name), field) for field in streams[stream]))
             places[stream].append(at)
         except (ValueError, ElementTree.ParseError) as reason:
-            told_to = stream if stream in streams else first
-            rejects[told_to].append(Reject(at + 1, str(reason), line.decode("utf-8", "replace")))
+            rejects[stream].append(Reject(at + 1, str(reason), line.decode("utf-8", "replace")))
+        sizes[stream] += len(line) + 1
     parsed = {}
     for name, schema in streams.items():
         columns = list(zip(*rows[name], strict=True)) or [()] * len(schema)
@@ -163,7 +168,8 @@ def _by_line(
             [pa.array(column, field.type) for column, field in zip(columns, schema, strict=True)],
             schema=schema,
         )
-        parsed[name] = Parsed(table, np.array(places[name], np.int64), tuple(rejects[name]))
+        places_of_rows = np.array(places[name], np.int64)
+        parsed[name] = Parsed(table, places_of_rows, tuple(rejects[name]), sizes[name])
     return parsed
 
 
@@ -184,10 +190,10 @@ def _value(value: Any, field: pa.Field) -> Any:
         return value
     if pa.types.is_timestamp(field.type) and isinstance(value, str) and not value.lstrip("-").isdigit():
         try:
-            told = datetime.fromisoformat(value)
+            time = datetime.fromisoformat(value)
         except ValueError:
             raise ValueError(f"{field.name} is no time: {value!r}") from None
-        return round((told if told.tzinfo else told.replace(tzinfo=UTC)).timestamp() * 1000)
+        return round((time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp() * 1000)
     try:
         if isinstance(value, bool) or (isinstance(value, float) and not value.is_integer()):
             raise ValueError

@@ -1,10 +1,10 @@
 """The firehose in real time, as a process of its own: `python -m causeway.nexmark.events.firehose_process`.
 
     SPOOL/<stream>/000012.parquet   a slice, whole, before it is released
-    SPOOL/released/newest           how many slices are released
-    SPOOL/released/clock.json       when the first slice began, and how long each is: latencies count from it
-    SPOOL/released/end              how many slices there are, when there will be no more
-    SPOOL/released/outcome.json     how late slices were
+    SPOOL/_released                 how many slices can be read
+    SPOOL/_ready, SPOOL/_start      see `streaming.delivery`: the first slices are made; let real time start
+    SPOOL/_delivery.json            state, and once started the clock; at the end the number of slices and how
+                                    late they were
 
 Slice k has the events of the interval from k to k + 1 times its length, and is released when that has passed.
 One that is overdue, after a crash for instance, is released at once: its events have waited since they were
@@ -13,20 +13,20 @@ due. When the process that started it is gone, it ends too.
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
 import time
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
 
 import pyarrow.parquet as pq
 
+from causeway.nexmark.events.slices import release_slices, released_slices
 from causeway.nexmark.generator.firehose import Firehose
 from causeway.nexmark.generator.goods import categories
-from causeway.runtime.child_process import end_with
+from causeway.runtime.child_process import ChildProcess, run_as_child
+from causeway.streaming.clock import DeliveryClock
+from causeway.streaming.delivery import SpoolControl
 
 __all__ = ["FirehoseClock", "FirehoseProcess", "begin_spool"]
 
@@ -36,7 +36,7 @@ _LEAD: Final = 4
 
 @dataclass(frozen=True)
 class FirehoseClock:
-    """What is due when."""
+    """When each slice and each event time is due."""
 
     started: float
     """Seconds since 1970."""
@@ -49,149 +49,137 @@ class FirehoseClock:
     time_per_second: float
     """Milliseconds of event time that pass in a second."""
 
+    @cached_property
+    def _by_slice(self) -> DeliveryClock:
+        return DeliveryClock(self.started, 0, 1 / self.interval)
+
+    @cached_property
+    def _by_event_time(self) -> DeliveryClock:
+        return DeliveryClock(self.started, self.first_time, self.time_per_second)
+
     def due(self, slices: int) -> float:
         """When so many slices are to be readable."""
-        return self.started + slices * self.interval
+        return self._by_slice.due(slices)
 
     def wall(self, event_time: float) -> float:
         """When an event of that time is due."""
-        return self.started + (event_time - self.first_time) / self.time_per_second
+        return self._by_event_time.due(event_time)
 
     @staticmethod
     def load(spool: Path) -> FirehoseClock:
         """The clock of a spool that has been started."""
-        return FirehoseClock(**json.loads((spool / "released" / "clock.json").read_text()))
+        facts = SpoolControl(spool).load() or {}
+        return FirehoseClock(**facts["clock"])
 
 
 def begin_spool(spool: Path, firehose: Firehose) -> None:
-    """Make the folders, with nothing released."""
+    """Make the folders, with nothing released; leaves what an earlier process has delivered."""
     for stream in firehose.streams:
         (spool / stream).mkdir(parents=True, exist_ok=True)
-    (spool / "released").mkdir(exist_ok=True)
     if firehose.model == "paper":
         pq.write_table(categories(firehose.categories), spool / "category.parquet")
+    control = SpoolControl(spool)
+    if control.load() is None:
+        control.save("starting")
 
 
 class FirehoseProcess:
-    """A firehose at work on `spool`; goes on after the newest slice that is there."""
+    """A firehose at work on `spool`; goes on after the newest released slice. It has a log of its own."""
 
-    def __init__(self, spool: Path, firehose: Firehose, interval: float, slice_events: int) -> None:
-        self._spool = spool
-        (spool / "released" / "start").unlink(missing_ok=True)
-        arguments = {
-            "spool": str(spool.resolve()),
-            "firehose": asdict(firehose),
-            "interval": interval,
-            "slice_events": slice_events,
-            "parent": os.getpid(),
-        }
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", __name__, json.dumps(arguments)],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
+    def __init__(
+        self, spool: Path, firehose: Firehose, interval: float, slice_events: int, log: Path
+    ) -> None:
+        self._control = SpoolControl(spool)
+        self._control.reset()
+        self._process = ChildProcess(
+            __name__,
+            {
+                "spool": str(spool.resolve()),
+                "firehose": asdict(firehose),
+                "interval": interval,
+                "slice_events": slice_events,
+            },
+            log,
+            name="the firehose",
         )
 
     @property
     def pid(self) -> int:
+        """The number of its process."""
         return self._process.pid
 
     def start(self) -> None:
-        """Open it."""
-        (self._spool / "released" / "start").touch()
+        """Let real time start."""
+        self._control.request_start()
 
     @property
-    def ended(self) -> bool:
-        return self._process.poll() is not None
+    def ready(self) -> bool:
+        """Whether only the start is waited for."""
+        return self._control.ready
 
     def failure(self) -> str | None:
-        """Why it ended, if not by coming to its end."""
-        if not self.ended or self._process.returncode == 0:
-            return None
-        assert self._process.stderr is not None
-        told = self._process.stderr.read().decode(errors="replace").strip().splitlines()
-        return told[-1] if told else f"exit code {self._process.returncode}"
+        """Why it ended before its last slice."""
+        return self._process.failure()
 
     def outcome(self) -> dict[str, Any]:
-        """How it did."""
-        facts: dict[str, Any] = json.loads((self._spool / "released" / "outcome.json").read_text())
-        return facts
+        """How late its slices were, once it has finished."""
+        facts = self._control.load() or {}
+        return {"slices": facts["slices"], "worst_lateness_ms": facts["worst_lateness_ms"]}
 
     def stop(self) -> None:
         """End it, whatever it does."""
-        if not self.ended:
-            self._process.kill()
-        self._process.wait()
+        self._process.stop()
 
 
 def main() -> None:
     """Deliver as the one argument, in JSON, says."""
-    arguments = json.loads(sys.argv[1])
-    end_with(arguments["parent"])
-    _deliver(
-        Path(arguments["spool"]),
-        Firehose(**arguments["firehose"]),
-        arguments["interval"],
-        arguments["slice_events"],
-    )
+    run_as_child(_deliver)
 
 
-def _deliver(spool: Path, firehose: Firehose, interval: float, slice_events: int) -> None:
-    released = spool / "released"
+def _deliver(arguments: dict[str, Any]) -> None:
+    spool, firehose = Path(arguments["spool"]), Firehose(**arguments["firehose"])
+    slice_events = int(arguments["slice_events"])
+    control = SpoolControl(spool)
+    facts = control.load() or {}
     slices = -(-firehose.events // slice_events)
-    newest = released / "newest"
-    first = int(newest.read_text()) if newest.exists() else 0
-    made = first
-    clock: FirehoseClock | None = None
-    late: list[float] = []
+    first = made = released_slices(spool)
+    worst = float(facts.get("worst_lateness_ms", 0.0))
+    clock = FirehoseClock(**facts["clock"]) if "clock" in facts else None
     for number in range(first, slices):
         while made < min(slices, number + _LEAD):
             _write_slice(spool, firehose, made, slice_events)
             made += 1
-        if clock is None:
-            clock = _started(spool, firehose, interval, slice_events, slices)
+        if number == first:
+            _wait_for_start(control)
+            clock = clock or FirehoseClock(
+                started=time.time(),
+                interval=arguments["interval"],
+                slice_events=slice_events,
+                slices=slices,
+                first_time=firehose.first_time,
+                time_per_second=1000 * slice_events / arguments["interval"] / firehose.rate,
+            )
+            control.save("running", clock=asdict(clock))
+        assert clock is not None
         time.sleep(max(0.0, clock.due(number + 1) - time.time()))
-        _write_whole(newest, str(number + 1))
-        late.append(max(0.0, time.time() - clock.due(number + 1)))
-    _write_whole(
-        released / "outcome.json",
-        json.dumps({"slices": slices - first, "worst_lateness_ms": round(1000 * max(late, default=0.0), 1)}),
-    )
-    _write_whole(released / "end", str(slices))
+        release_slices(spool, number + 1)
+        worst = max(worst, round(1000 * (time.time() - clock.due(number + 1)), 1))
+    assert clock is not None, "a run that is resumed has a clock, any other has slices to deliver"
+    control.save("finished", clock=asdict(clock), slices=slices, worst_lateness_ms=worst)
 
 
-def _started(
-    spool: Path, firehose: Firehose, interval: float, slice_events: int, slices: int
-) -> FirehoseClock:
-    path = spool / "released" / "clock.json"
-    while not (spool / "released" / "start").exists():
+def _wait_for_start(control: SpoolControl) -> None:
+    control.announce_ready()
+    while not control.start_requested:
         time.sleep(0.005)
-    if path.exists():
-        return FirehoseClock.load(spool)
-    clock = FirehoseClock(
-        started=time.time(),
-        interval=interval,
-        slice_events=slice_events,
-        slices=slices,
-        first_time=firehose.first_time,
-        time_per_second=1000 * slice_events / interval / firehose.rate,
-    )
-    _write_whole(path, json.dumps(asdict(clock)))
-    return clock
 
 
 def _write_slice(spool: Path, firehose: Firehose, number: int, slice_events: int) -> None:
     first = number * slice_events
     for stream, table in firehose.deliver(first, min(first + slice_events, firehose.events)).items():
-        aside = spool / stream / f".{number:06d}"
-        pq.write_table(table, aside, compression="none", use_dictionary=False, write_statistics=False)
-        aside.replace(spool / stream / f"{number:06d}.parquet")
-
-
-def _write_whole(path: Path, text: str) -> None:
-    aside = path.with_name(f".{path.name}")
-    aside.write_text(text)
-    aside.replace(path)
+        unfinished = spool / stream / f".{number:06d}"
+        pq.write_table(table, unfinished, compression="none", use_dictionary=False, write_statistics=False)
+        unfinished.replace(spool / stream / f"{number:06d}.parquet")
 
 
 if __name__ == "__main__":

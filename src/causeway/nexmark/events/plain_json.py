@@ -18,8 +18,8 @@ __all__ = ["read_plain_objects"]
 Bytes = NDArray[np.uint8]
 Longs = NDArray[np.int64]
 
-_MOST_DIGITS = 18
-_MOST_KEYS = 64
+_DIGIT_LIMIT = 18
+_KEY_LIMIT = 64
 _LINE_END = 10
 _ONE = np.uint64(1)
 _PLAIN = np.zeros(256, np.bool_)
@@ -109,7 +109,7 @@ def _scan(
     whether they count from the end. Keys mostly come as on the line before: `keys` has where each was, its
     size with the quote behind it, and its column.
     """
-    keys = np.zeros((_MOST_KEYS, 3), np.int64)
+    keys = np.zeros((_KEY_LIMIT, 3), np.int64)
     known = 0
     at = np.uint64(0)
     length = np.uint64(len(data))
@@ -142,7 +142,7 @@ def _scan(
                 start = at
                 while plain[data[at]]:
                     at += _ONE
-                if data[at] != 34 or place == _MOST_KEYS:
+                if data[at] != 34 or place == _KEY_LIMIT:
                     return False
                 at += _ONE
                 column = _column_of(data, np.int64(start), np.int64(at - start) - 1, names, ends)
@@ -191,7 +191,7 @@ def _scan(
                     number = 10 * number + np.int64(data[at]) - 48
                     at += _ONE
                 digits = np.int64(at - start)
-                if digits == 0 or digits > _MOST_DIGITS or (digits > 1 and data[start] == 48):
+                if digits == 0 or digits > _DIGIT_LIMIT or (digits > 1 and data[start] == 48):
                     return False
                 if column >= 0:
                     if not numeric[column]:

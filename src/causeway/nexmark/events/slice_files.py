@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from causeway.nexmark.events.event_text import (
+    MIXED,
     Parsed,
     Reject,
     checked,
@@ -21,9 +23,22 @@ from causeway.nexmark.events.event_text import (
 )
 from causeway.nexmark.model import ARRIVAL, OPTIONAL, Model
 
-__all__ = ["count_events", "read_mixed_file", "read_stream_files"]
+__all__ = ["MIXED", "SliceContent", "read_mixed_file", "read_stream_files"]
 
 Rejects = list[tuple[Path, Reject]]
+
+
+@dataclass(frozen=True)
+class SliceContent:
+    """What was read of a slice, of the streams and columns that were requested."""
+
+    tables: dict[str, pa.Table]
+    rejects: dict[str, Rejects]
+    """Lines that are no event, by stream; of `events` where a line does not say its stream."""
+    events: dict[str, int]
+    """Events by stream, rejected lines included."""
+    bytes: int
+    """Size of these streams in the files."""
 
 
 def read_stream_files(
@@ -43,26 +58,25 @@ def read_stream_files(
 
 def read_mixed_file(
     path: Path, model: Model, columns: Mapping[str, Sequence[str]], first: int
-) -> tuple[dict[str, pa.Table], dict[str, Rejects]]:
+) -> SliceContent:
     """The events of the streams in `columns` out of a file that has all of them."""
     parsed = parse_mixed_json(_bytes(path), model.streams)
-    tables = {stream: _named(parsed[stream], first, names) for stream, names in columns.items()}
-    rejects = {stream: [(path, reject) for reject in parsed[stream].rejects] for stream in columns}
-    return tables, rejects
-
-
-def count_events(path: Path) -> int:
-    """Rows or lines of a file."""
-    if path.suffix == ".parquet":
-        return int(pq.read_metadata(path).num_rows)
-    return _bytes(path).count(b"\n")
+    wanted = {stream: parsed[stream] for stream in columns}
+    # A line that does not say its stream might be of any.
+    counted = {**wanted, MIXED: parsed[MIXED]}
+    return SliceContent(
+        tables={stream: _named(wanted[stream], first, names) for stream, names in columns.items()},
+        rejects={stream: [(path, reject) for reject in one.rejects] for stream, one in counted.items()},
+        events={stream: one.events.num_rows + len(one.rejects) for stream, one in counted.items()},
+        bytes=sum(one.bytes for one in counted.values()),
+    )
 
 
 def _read(path: Path, schema: pa.Schema, names: Sequence[str]) -> Parsed:
     if path.suffix in (".jsonl", ".xml"):
-        # What makes an event one is looked at whether or not the query asks for it.
-        told = pa.schema([field for field in schema if field.name in names or field.name not in OPTIONAL])
-        return (parse_json if path.suffix == ".jsonl" else parse_xml)(path.read_bytes(), told)
+        # An event without a required column is none, whether or not the query reads that column.
+        read = pa.schema([field for field in schema if field.name in names or field.name not in OPTIONAL])
+        return (parse_json if path.suffix == ".jsonl" else parse_xml)(path.read_bytes(), read)
     needed = [field for field in schema if field.name in names]
     try:
         table = pq.read_table(

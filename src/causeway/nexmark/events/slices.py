@@ -1,37 +1,37 @@
 """Where a query's input comes from: folders of slices, each with what was delivered in one interval.
 
     DIR/nexmark.json, DIR/bid/000000.parquet …      as `causeway nexmark generate` makes it, complete
-    SPOOL/released/newest, SPOOL/bid/000000.parquet  as the firehose fills it, slice after slice
+    SPOOL/_released, SPOOL/bid/000000.parquet       as the firehose fills it, slice after slice
     DIR/events.jsonl, DIR/events/*.jsonl.gz         as other systems write it: all streams in one file
 
 Slices are taken in their order and whole, so that the answers of a run do not hang on when it looked.
 
-Spark starts a Python of its own for each query only to count slices: what reads them is imported where they
-are read.
+Spark starts a Python process for each query only to count slices: what reads them is imported where they are
+read.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from causeway.nexmark.model import MODELS, Model
 from causeway.runtime.errors import UserError
+from causeway.streaming.delivery import SpoolControl
 
 if TYPE_CHECKING:
-    import pyarrow as pa
+    from causeway.nexmark.events.slice_files import SliceContent
 
-    from causeway.nexmark.events.event_text import Reject
-
-__all__ = ["Slices"]
+__all__ = ["Slices", "release_slices", "released_slices"]
 
 _SLICE_SHIFT: Final = 32
 _USUAL_EVENTS: Final = 100_000
 _SUFFIXES: Final = (".parquet", ".jsonl", ".xml")
+_RELEASED: Final = "_released"
 _MIXED: Final = ("events*.jsonl", "events*.jsonl.gz", "events/*.jsonl", "events/*.jsonl.gz")
 
 
@@ -44,7 +44,7 @@ class Slices:
 
     @staticmethod
     def of(folder: Path, model: str) -> Slices:
-        """The slices in `folder`, which the user gave."""
+        """The slices in a folder of the user's."""
         if not folder.is_dir():
             raise UserError(f"{folder} is no folder")
         slices = Slices(folder, MODELS[model])
@@ -62,17 +62,14 @@ class Slices:
     @property
     def released(self) -> int:
         """How many slices can be read."""
-        if self._spooled:
-            newest = self.folder / "released" / "newest"
-            return int(newest.read_text()) if newest.exists() else 0
-        return self.total or 0
+        return released_slices(self.folder) if self._spooled else self.total or 0
 
     @property
     def total(self) -> int | None:
         """How many slices there will ever be, where that is known yet."""
         if self._spooled:
-            end = self.folder / "released" / "end"
-            return int(end.read_text()) if end.exists() else None
+            facts = SpoolControl(self.folder).load() or {}
+            return int(facts["slices"]) if facts.get("state") == "finished" else None
         return int(self._facts["slices"]) if self._facts is not None else len(self._mixed)
 
     @property
@@ -80,41 +77,31 @@ class Slices:
         """How many events a slice has, about."""
         return _USUAL_EVENTS if self._facts is None else int(self._facts.get("slice_events", _USUAL_EVENTS))
 
-    def size_of(self, streams: Sequence[str], number: int) -> tuple[int, int]:
-        """Events and bytes of a slice's streams, as they are stored."""
-        from causeway.nexmark.events.slice_files import count_events
-
-        if self._facts is None and not self._spooled:
-            files = [self._mixed[number]]
-        else:
-            files = [path for stream in streams for path in self._files(stream, number)]
-        return sum(map(count_events, files)), sum(path.stat().st_size for path in files)
-
     @property
     def disorder(self) -> float | None:
         """By how many seconds events may be late, where that is known."""
         return None if self._facts is None else float(self._facts.get("disorder", 0))
 
-    def read(
-        self, number: int, columns: Mapping[str, Sequence[str]]
-    ) -> tuple[dict[str, pa.Table], dict[str, list[tuple[Path, Reject]]]]:
-        """The events of a slice by stream, the columns asked for; and what was no event."""
-        from causeway.nexmark.events.slice_files import read_mixed_file, read_stream_files
+    def read(self, number: int, columns: Mapping[str, Sequence[str]]) -> SliceContent:
+        """The events of a slice by stream, the requested columns; and what was no event."""
+        from causeway.nexmark.events.slice_files import SliceContent, read_mixed_file, read_stream_files
 
         first = number << _SLICE_SHIFT
         if self._facts is None and not self._spooled:
             return read_mixed_file(self._mixed[number], self.model, columns, first)
-        tables: dict[str, pa.Table] = {}
-        rejects: dict[str, list[tuple[Path, Reject]]] = {}
+        content = SliceContent({}, {}, {}, 0)
+        size = 0
         for stream, names in columns.items():
             files = self._files(stream, number)
-            schema = self.model.streams[stream]
-            tables[stream], rejects[stream] = read_stream_files(files, schema, names, first)
-        return tables, rejects
+            table, rejects = read_stream_files(files, self.model.streams[stream], names, first)
+            content.tables[stream], content.rejects[stream] = table, rejects
+            content.events[stream] = table.num_rows + len(rejects)
+            size += sum(path.stat().st_size for path in files)
+        return replace(content, bytes=size)
 
     @cached_property
     def _spooled(self) -> bool:
-        return (self.folder / "released").is_dir()
+        return SpoolControl(self.folder).state_file.is_file()
 
     @cached_property
     def _facts(self) -> dict[str, Any] | None:
@@ -153,3 +140,21 @@ class Slices:
                 raise UserError(f"{folder} has no slice {number:06d}: the folder is not complete")
             found += paths
         return found
+
+
+def released_slices(spool: Path) -> int:
+    """How many slices of a spool can be read."""
+    try:
+        return int((spool / _RELEASED).read_text())
+    except FileNotFoundError:
+        return 0
+
+
+def release_slices(spool: Path, count: int) -> None:
+    """Let so many slices of a spool be read.
+
+    Without waiting for the disk: what a crash of the machine takes away is made again.
+    """
+    unfinished = spool / f".{_RELEASED}"
+    unfinished.write_text(str(count))
+    unfinished.replace(spool / _RELEASED)

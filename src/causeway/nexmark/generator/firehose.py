@@ -25,24 +25,24 @@ from causeway.nexmark.model import MODELS
 from causeway.runtime.compiled import kernel
 from causeway.runtime.errors import UserError
 
-__all__ = ["MOST_AT_ONCE", "START", "Firehose", "ModelName", "check_rate"]
+__all__ = ["DELIVERY_LIMIT", "START", "Firehose", "ModelName", "check_rate"]
 
 ModelName = Literal["paper", "modern"]
 
 START: Final = 1_436_918_400_000
 """2015-07-15 00:00 UTC, where the modern model's public generators begin."""
 
-MOST_AT_ONCE: Final = 10_000_000
+DELIVERY_LIMIT: Final = 10_000_000
 """Events of one delivery, or of the time that one may be late; a column of text has to stay below 2 GiB."""
 
-_MOST_EVENTS: Final = 10**12
+_EVENT_LIMIT: Final = 10**12
 _HIGHEST_RATE: Final = 1e9
 _LONGEST: Final = 1000 * 365 * 86_400
 """Seconds of event time."""
-_MOST_DISORDER: Final = 30 * 86_400
+_DISORDER_LIMIT: Final = 30 * 86_400
 _SMALLEST_FILE: Final = 303
-_MOST_CATEGORIES: Final = 1_000_000
-_MOST_BID_STREAMS: Final = 1000
+_CATEGORY_LIMIT: Final = 1_000_000
+_BID_STREAM_LIMIT: Final = 1000
 
 _PERSON_KIND, _AUCTION_KIND, _BID_KIND, _DELAY_KIND, _CLOSING_DELAY_KIND = range(16, 21)
 _DELAY: Final = 0
@@ -74,8 +74,8 @@ class Firehose:
         if self.model not in get_args(ModelName):
             raise UserError(f"the model is {' or '.join(get_args(ModelName))}; got {self.model}")
         check_rate(self.rate)
-        if not 1 <= self.events <= _MOST_EVENTS:
-            raise UserError(f"the number of events is 1 to {_MOST_EVENTS:,}; got {self.events:,}")
+        if not 1 <= self.events <= _EVENT_LIMIT:
+            raise UserError(f"the number of events is 1 to {_EVENT_LIMIT:,}; got {self.events:,}")
         if self.events / self.rate > _LONGEST:
             raise UserError(
                 f"{self.events:,} events at a rate of {self.rate:g}/s would take more than a thousand years "
@@ -83,17 +83,17 @@ class Firehose:
             )
         if not 0 <= self.seed < 2**63:
             raise UserError(f"the seed is a whole number from 0 on; got {self.seed}")
-        if not (0 <= self.disorder <= _MOST_DISORDER and self.disorder * self.rate <= MOST_AT_ONCE):
+        if not (0 <= self.disorder <= _DISORDER_LIMIT and self.disorder * self.rate <= DELIVERY_LIMIT):
             raise UserError(
-                f"the disorder is in seconds, up to {_MOST_DISORDER:,} and up to {MOST_AT_ONCE:,} events of "
-                f"the rate; got {self.disorder:g} s at {self.rate:g} events/s"
+                f"the disorder is in seconds, up to {_DISORDER_LIMIT:,} and up to {DELIVERY_LIMIT:,} events "
+                f"of the rate; got {self.disorder:g} s at {self.rate:g} events/s"
             )
-        if not 1 <= self.bid_streams <= _MOST_BID_STREAMS:
-            raise UserError(f"the number of bid streams is 1 to {_MOST_BID_STREAMS}; got {self.bid_streams}")
+        if not 1 <= self.bid_streams <= _BID_STREAM_LIMIT:
+            raise UserError(f"the number of bid streams is 1 to {_BID_STREAM_LIMIT}; got {self.bid_streams}")
         if self.model == "modern" and self.bid_streams != 1:
             raise UserError("several bid streams are for the paper model: the modern model has one")
-        if not _SMALLEST_FILE <= self.categories <= _MOST_CATEGORIES:
-            raise UserError(f"categories: {_SMALLEST_FILE} to {_MOST_CATEGORIES:,}; got {self.categories}")
+        if not _SMALLEST_FILE <= self.categories <= _CATEGORY_LIMIT:
+            raise UserError(f"categories: {_SMALLEST_FILE} to {_CATEGORY_LIMIT:,}; got {self.categories}")
         slowest = longest_between_auctions(self.bid_streams) * 1000 / SHORTEST_OPEN
         if self.model == "paper" and self.rate <= slowest:
             raise UserError(
@@ -140,8 +140,8 @@ class Firehose:
         """As `deliver`, with text that repeats left as Arrow dictionaries, which files are made of faster."""
         if not 0 <= first <= last <= self.events:
             raise ValueError(f"events {first} to {last} are not within 0 to {self.events}")
-        if last - first > MOST_AT_ONCE:
-            raise ValueError(f"{last - first:,} events are too many at once; take up to {MOST_AT_ONCE:,}")
+        if last - first > DELIVERY_LIMIT:
+            raise ValueError(f"{last - first:,} events are too many at once; take up to {DELIVERY_LIMIT:,}")
         if first == last:
             return {name: schema.empty_table() for name, schema in self.streams.items()}
         events = _delivered(seeded(self.seed, _DELAY_KIND), first, last, self._most_late, last == self.events)

@@ -158,11 +158,11 @@ def _channels(seed: int) -> tuple[pa.StringArray, pa.StringArray]:
     parts = [letters(keys, _PATH + part, 1, 1) for part in range(3)]
     url = joined("https://www.nexmark.com/", parts[0], "/", parts[1], "/", parts[2], "/item.htm?query=1")
     identifier = draws_below(keys, _CHANNEL_ID, 2**31)
-    told = draws_below(keys, _HOT, 10) > 0
-    told[: len(_HOT_CHANNELS)] = False
+    has_identifier = draws_below(keys, _HOT, 10) > 0
+    has_identifier[: len(_HOT_CHANNELS)] = False
     with_identifier = joined(url, "&channel_id=", pa.array(identifier))
     channel = [*_HOT_CHANNELS, *(f"channel-{number}" for number in range(_OTHER_CHANNELS))]
-    return pa.array(channel, pa.string()), pc.if_else(pa.array(told), with_identifier, url)
+    return pa.array(channel, pa.string()), pc.if_else(pa.array(has_identifier), with_identifier, url)
 
 
 class _Auctions(NamedTuple):
@@ -225,14 +225,14 @@ def _auctions(clock: Clock, keys: U64, events: I64, prices: I64) -> _Auctions:
 
 @kernel
 def _bids(seed: np.uint64, events: I64, prices: I64) -> _Bids:
-    fewest, most = _BID_EXTRA
+    minimum, maximum = _BID_EXTRA
     hot_channels = len(_HOT_CHANNELS)
     auction = np.empty(events.size, np.int64)
     bidder = np.empty(events.size, np.int64)
     price = np.empty(events.size, np.int64)
     channel = np.empty(events.size, np.int32)
     offsets = np.empty(events.size + 1, np.int32)
-    words = np.empty(events.size * most, np.uint64)
+    words = np.empty(events.size * maximum, np.uint64)
     written = 0
     offsets[0] = 0
     for i in range(events.size):
@@ -261,7 +261,7 @@ def _bids(seed: np.uint64, events: I64, prices: I64) -> _Bids:
             channel[i] = hot_channels + below(random, _OTHER_CHANNELS)
 
         random = draw(key, _EXTRA)
-        end = written + fewest + below(random, most - fewest + 1)
+        end = written + minimum + below(random, maximum - minimum + 1)
         fill_letters(words, written, end, random)
         written = end
         offsets[i + 1] = 8 * written

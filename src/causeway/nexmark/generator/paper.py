@@ -37,7 +37,7 @@ _FIRST_PERSON: Final = 1000
 _FIRST_ITEM: Final = 1000
 _FIRST_AUCTION: Final = 1
 
-_MOST_IN_LOT: Final = 10
+_LOT_LIMIT: Final = 10
 _TYPES: Final = ("Regular", "Featured", "Regular, Dutch", "Featured, Dutch")
 _COUNTRIES: Final = ("United States",)
 
@@ -77,7 +77,7 @@ def auctions(house: House, categories: int, events: I64) -> tuple[pa.Table, pa.T
         item_names(keys),
         descriptions(keys),
         pa.array(_popular_first(draws_below(keys, _CATEGORY, 2**31), categories)),
-        pa.array(1 + draws_below(keys, _QUANTITY, _MOST_IN_LOT)),
+        pa.array(1 + draws_below(keys, _QUANTITY, _LOT_LIMIT)),
         time,
     ), _table(
         "open_auction",

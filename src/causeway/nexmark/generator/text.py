@@ -49,14 +49,14 @@ def digits(keys: U64, field: int, count: int) -> pa.StringArray:
     return pc.utf8_lpad(pa.array(draws_below(keys, field, 10**count)).cast(pa.string()), count, "0")
 
 
-def letters(keys: U64, field: int, fewest: int, most: int) -> pa.StringArray:
-    """Random letters: in each row from `fewest` to `most` times eight of them."""
-    return string_column(*_letters(keys, field, fewest, most))
+def letters(keys: U64, field: int, minimum: int, maximum: int) -> pa.StringArray:
+    """Random letters: in each row from `minimum` to `maximum` times eight of them."""
+    return string_column(*_letters(keys, field, minimum, maximum))
 
 
-def phrases(keys: U64, field: int, words: Sequence[str], fewest: int, most: int) -> pa.StringArray:
-    """From `fewest` to `most` of `words` in each row, with spaces between them."""
-    return string_column(*_phrases(keys, field, *_vocabulary(tuple(words)), fewest, most))
+def phrases(keys: U64, field: int, words: Sequence[str], minimum: int, maximum: int) -> pa.StringArray:
+    """From `minimum` to `maximum` of `words` in each row, with spaces between them."""
+    return string_column(*_phrases(keys, field, *_vocabulary(tuple(words)), minimum, maximum))
 
 
 @cache
@@ -81,14 +81,14 @@ def fill_letters(words: U64, begin: int, end: int, random: np.uint64) -> None:
 
 
 @kernel
-def _letters(keys: U64, field: int, fewest: int, most: int) -> tuple[I32, U64]:
+def _letters(keys: U64, field: int, minimum: int, maximum: int) -> tuple[I32, U64]:
     offsets = np.empty(keys.size + 1, np.int32)
-    words = np.empty(keys.size * most, np.uint64)
+    words = np.empty(keys.size * maximum, np.uint64)
     written = 0
     offsets[0] = 0
     for i in range(keys.size):
         random = draw(keys[i], field)
-        end = written + fewest + below(random, most - fewest + 1)
+        end = written + minimum + below(random, maximum - minimum + 1)
         fill_letters(words, written, end, random)
         written = end
         offsets[i + 1] = 8 * written
@@ -97,18 +97,18 @@ def _letters(keys: U64, field: int, fewest: int, most: int) -> tuple[I32, U64]:
 
 @kernel
 def _phrases(
-    keys: U64, field: int, content: npt.NDArray[np.uint8], ends: I32, fewest: int, most: int
+    keys: U64, field: int, content: npt.NDArray[np.uint8], ends: I32, minimum: int, maximum: int
 ) -> tuple[I32, npt.NDArray[np.uint8]]:
     longest = 0
     for word in range(ends.size - 1):
         longest = max(longest, ends[word + 1] - ends[word])
     offsets = np.empty(keys.size + 1, np.int32)
-    text = np.empty(keys.size * most * (longest + 1), np.uint8)
+    text = np.empty(keys.size * maximum * (longest + 1), np.uint8)
     written = 0
     offsets[0] = 0
     for i in range(keys.size):
         random = draw(keys[i], field)
-        count = fewest + below(random, most - fewest + 1)
+        count = minimum + below(random, maximum - minimum + 1)
         for place in range(count):
             if place > 0:
                 text[written] = _SPACE

@@ -11,7 +11,7 @@ from causeway.nexmark.judge.batch import batch_answer
 from causeway.nexmark.model import ARRIVAL, MODELS
 from causeway.nexmark.operators.source import RowSource
 from causeway.nexmark.queries import Query, register_static_views
-from causeway.nexmark.runner.answers import final_answer
+from causeway.nexmark.queries.answers import final_answer
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -63,8 +63,8 @@ def check_answers(spark: SparkSession, query: Query, source: Path, answers: Path
         found = found.groupBy("bidder").agg({"bid_count": "sum"}).toDF("bidder", "bid_count")
     names = expected.columns
     if sorted(names) != sorted(found.columns):
-        told = f"columns {', '.join(found.columns)} instead of {', '.join(names)}"
-        return Checked(0, 0, 1, (told,))
+        difference = f"columns {', '.join(found.columns)} instead of {', '.join(names)}"
+        return Checked(0, 0, 1, (difference,))
     found = found.selectExpr(*(f"CAST(`{name}` AS {kind}) AS `{name}`" for name, kind in expected.dtypes))
     expected.createOrReplaceTempView("expected_answer")
     found.createOrReplaceTempView("found_answer")
@@ -89,11 +89,11 @@ def check_answers(spark: SparkSession, query: Query, source: Path, answers: Path
 
 
 def _words(rows: DataFrame) -> list[str]:
-    told = []
+    differences = []
     for row in rows.collect():
         values = row.asDict()
         side = values.pop("side")
         del values["many"]
         shown = ", ".join(f"{name} {str(value)[:40]}" for name, value in values.items())
-        told.append(f"{'missing' if side < 0 else 'not expected'}: {shown}")
-    return told
+        differences.append(f"{'missing' if side < 0 else 'not expected'}: {shown}")
+    return differences

@@ -1,7 +1,7 @@
 """Spark's handle on a kernel, and nothing that takes long to import.
 
-Spark starts a Python of its own for each query only to ask this class what state it keeps: the arrays and
-tables that a step needs are imported by the tasks that take one.
+Spark starts a Python process for each query only to ask this class which state it keeps: what a step needs is
+imported by the tasks that take one.
 """
 
 from __future__ import annotations
@@ -10,6 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
+
+from causeway.streaming.state import CellStore
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,7 +32,7 @@ class KernelProcessor(StatefulProcessor):
         self._late = late
 
     def init(self, handle: StatefulProcessorHandle) -> None:
-        self._tables = handle.getMapState("tables", "name STRING", "cell BINARY")
+        self._store = CellStore.declare(handle, "tables")
 
     def handleInputRows(  # noqa: N802 - Spark's name
         self,
@@ -43,7 +45,7 @@ class KernelProcessor(StatefulProcessor):
         from causeway.nexmark.operators.stateful import Tables, take_step
 
         kernel = kernel_named(self._kernel, self._arguments)
-        tables = Tables(self._tables, self._late, self._keys.index(int(key[0])))
+        tables = Tables(self._store, self._late, self._keys.index(int(key[0])))
         yield from take_step(kernel, rows, tables, self._delay)
 
     def close(self) -> None:

@@ -1,8 +1,4 @@
-"""Spark's way to the slices: rows of one stream, or a shard's events in one cell.
-
-The offset is the next slice. After the last one comes the end, a slice of its own in which time runs out, so
-that every window closes.
-"""
+"""Spark's sources of events: rows of one stream, or a shard's events in one cell."""
 
 from __future__ import annotations
 
@@ -12,30 +8,20 @@ from datetime import UTC, datetime
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
 from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStreamReader, InputPartition
-from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, ReadMaxRows
 
 from causeway.nexmark.events.slices import Slices
 from causeway.nexmark.model import ARRIVAL, MODELS, OPTIONAL
-from causeway.nexmark.operators.kernels import END_OF_TIME, Kernel
+from causeway.nexmark.operators.kernels import END_OF_TIME, Kernel, Longs
+from causeway.nexmark.operators.slice_reader import SliceReader
+from causeway.nexmark.operators.windows import Window
+from causeway.streaming.cells import pack_table
 
-if TYPE_CHECKING:
-    from causeway.nexmark.events.event_text import Reject
-
-__all__ = [
-    "CELLS_DDL",
-    "CellSource",
-    "RowSource",
-    "deal",
-    "from_bytes",
-    "keep_rejects",
-    "kernel_named",
-    "to_bytes",
-]
+__all__ = ["CELLS_DDL", "CellSource", "RowSource", "deal", "kernel_named"]
 
 CELLS_DDL: Final = "shard INT, stream STRING, slice INT, newest LONG, events BINARY"
 _CELLS: Final = pa.schema(
@@ -48,13 +34,16 @@ _CELLS: Final = pa.schema(
     ]
 )
 _ROWS_AT_ONCE: Final = 50_000
+# The golden ratio: a product with it spreads neighbours evenly over its upper bits.
+_MIXER: Final = np.uint64(0x9E3779B97F4A7C15)
+_MIXED_BITS: Final = np.uint64(40)
 
 
 class RowSource(DataSource):
     """Rows of one stream.
 
-    Options: `folder`, `model`, `stream`, `columns` (JSON), `rejects`, `most` slices a batch, in `tasks`; with
-    `end`, a row at the end of time comes last.
+    Options: those of `SliceReader`, `stream`, `columns` (JSON). With `window`, events are late when their
+    window has ended, and a row at the end of time comes last.
     """
 
     @classmethod
@@ -77,8 +66,7 @@ class RowSource(DataSource):
 class CellSource(DataSource):
     """Events by shard.
 
-    Options: `folder`, `model`, `kernel`, its `arguments` (JSON), the shards' `keys` (JSON), `rejects`, `most`
-    slices a batch, in `tasks`.
+    Options: those of `SliceReader`, `kernel`, its `arguments` (JSON), the shards' `keys` (JSON).
     """
 
     @classmethod
@@ -92,67 +80,30 @@ class CellSource(DataSource):
         return _CellReader(dict(self.options))
 
 
-class _SliceReader(DataSourceStreamReader):
-    """Counts slices, and gives each task a run of them."""
+class _RowReader(SliceReader):
+    @cached_property
+    def _stream(self) -> str:
+        return self._options["stream"]
 
-    def __init__(self, options: Mapping[str, str]) -> None:
-        self._options = options
-        self._most = int(options["most"])
-        self._tasks = int(options["tasks"])
+    @cached_property
+    def _columns(self) -> Mapping[str, Sequence[str]]:
+        columns = json.loads(self._options["columns"])
+        if "window" in self._options:
+            columns.append(self._model.time[self._stream])
+        return {self._stream: list(dict.fromkeys(columns))}
 
-    @property
-    def _slices(self) -> Slices:
-        return Slices(Path(self._options["folder"]), MODELS[self._options["model"]])
+    def _late_from(self, stream: str, events: pa.Table) -> Longs | None:
+        window = Window.parse(self._options.get("window"))
+        return None if window is None else window.ends(events, self._model.time[stream])
 
-    def initialOffset(self) -> dict[str, int]:  # noqa: N802
-        return {"slice": 0}
-
-    def getDefaultReadLimit(self) -> ReadLimit:  # noqa: N802
-        return ReadMaxRows(self._most)
-
-    def latestOffset(self, start: dict[str, int], limit: ReadLimit) -> dict[str, int]:  # noqa: N802
-        slices = self._slices
-        first, last = start["slice"], slices.released
-        if not isinstance(limit, ReadAllAvailable):
-            last = min(last, first + max(1, self._most))
-        total = slices.total
-        if total is not None and last == total <= first:
-            # The end is a batch of its own: before it, Spark's own watermark has seen all that there is.
-            last = total + 1
-        return {"slice": max(first, last)}
-
-    def partitions(self, start: dict[str, int], end: dict[str, int]) -> Sequence[InputPartition]:
-        numbers = np.arange(start["slice"], end["slice"])
-        parts = [part.tolist() for part in np.array_split(numbers, self._tasks) if len(part)]
-        return [InputPartition(part) for part in parts]
-
-    def commit(self, end: dict[str, int]) -> None:
-        """Slices stay: they are the user's, or the run's, which takes them away as a whole."""
-
-    def _read_slices(
-        self, numbers: Sequence[int], columns: Mapping[str, Sequence[str]]
-    ) -> Iterator[tuple[int, dict[str, pa.Table] | None]]:
-        """Each slice's tables, `None` for the end."""
-        slices = self._slices
-        total = slices.total
-        for number in numbers:
-            if total is not None and number >= total:
-                yield number, None
-                continue
-            tables, rejects = slices.read(number, columns)
-            keep_rejects(Path(self._options["rejects"]), number, rejects)
-            yield number, tables
-
-
-class _RowReader(_SliceReader):
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        stream = self._options["stream"]
         schema = _spark_schema(self._options)
-        for _, tables in self._read_slices(partition.value, {stream: schema.names}):
+        for _, tables, _ in self._read_slices(*partition.value):
             if tables is not None:
-                yield from tables[stream].cast(schema).to_batches(_ROWS_AT_ONCE)
-            elif "end" in self._options:
-                yield _end_row(schema, MODELS[self._options["model"]].time[stream])
+                rows = tables[self._stream].select(schema.names).cast(schema)
+                yield from rows.to_batches(_ROWS_AT_ONCE)
+            elif "window" in self._options:
+                yield _end_row(schema, self._model.time[self._stream])
 
 
 class _TableReader(DataSourceReader):
@@ -173,42 +124,48 @@ class _TableReader(DataSourceReader):
         stream = self._options["stream"]
         schema = _spark_schema(self._options)
         for number in partition.value:
-            tables, _ = self._slices.read(number, {stream: schema.names})
-            yield from tables[stream].cast(schema).to_batches(_ROWS_AT_ONCE)
+            events = self._slices.read(number, {stream: schema.names}).tables[stream]
+            yield from events.cast(schema).to_batches(_ROWS_AT_ONCE)
 
 
-class _CellReader(_SliceReader):
+class _CellReader(SliceReader):
     @cached_property
     def _kernel(self) -> Kernel:
         return kernel_named(self._options["kernel"], json.loads(self._options["arguments"]))
 
+    @cached_property
+    def _columns(self) -> Mapping[str, Sequence[str]]:
+        return {
+            stream: list(dict.fromkeys((*names, self._model.time[stream], ARRIVAL)))
+            for stream, names in self._kernel.reads.items()
+        }
+
+    def _late_from(self, stream: str, events: pa.Table) -> Longs | None:
+        return self._kernel.late_from(stream, events)
+
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         kernel = self._kernel
         keys = json.loads(self._options["keys"])
-        times = MODELS[self._options["model"]].time
-        wanted = {
-            stream: list(dict.fromkeys((*names, times[stream], ARRIVAL)))
-            for stream, names in kernel.reads.items()
-        }
-        together: dict[str, list[pa.Table]] = {stream: [] for stream in wanted}
+        parts: dict[str, list[pa.Table]] = {stream: [] for stream in self._columns}
+        numbers, watermark = partition.value
         newest = -1
-        for _, tables in self._read_slices(partition.value, wanted):
+        for _, tables, newest_of_slice in self._read_slices(numbers, watermark):
             if tables is None:
                 newest = END_OF_TIME
                 continue
-            for stream, events in tables.items():
-                if events.num_rows:
-                    newest = max(newest, int(events.column(times[stream]).cast(pa.int64()).to_numpy().max()))
-                together[stream].append(events)
+            newest = max(newest, -1 if newest_of_slice is None else newest_of_slice)
+            # Slice by slice: what is dropped here is not copied when slices are put together.
+            for stream, events in kernel.combine_all(tables).items():
+                parts[stream].append(events)
         rows: list[tuple[int, str, int, int, bytes]] = []
-        for stream, parts in together.items():
-            if parts:
-                events = kernel.combine(stream, pa.concat_tables(parts).combine_chunks())
-                by = None if kernel.dealt_by is None else kernel.dealt_by[stream]
-                for key, dealt in zip(keys, deal(events, by, len(keys)), strict=True):
-                    rows.append((key, stream, partition.value[0], newest, dealt))
+        for stream, combined in parts.items():
+            if combined:
+                events = pa.concat_tables(combined).combine_chunks()
+                column = None if kernel.dealt_by is None else kernel.dealt_by[stream]
+                for key, cell in zip(keys, deal(events, column, len(keys)), strict=True):
+                    rows.append((key, stream, numbers[0], newest, cell))
         if newest == END_OF_TIME:
-            rows += [(key, "", partition.value[0], newest, b"") for key in keys]
+            rows += [(key, "", numbers[0], newest, b"") for key in keys]
         yield pa.record_batch(
             [
                 pa.array(column, field.type)
@@ -228,45 +185,15 @@ def kernel_named(name: str, arguments: Mapping[str, Any]) -> Kernel:
     return kernel
 
 
-def keep_rejects(folder: Path, number: int, rejects: Mapping[str, Sequence[tuple[Path, Reject]]]) -> None:
-    """Write what was no event, a file for each slice and stream; written again, it is the same file."""
-    for stream, refused in rejects.items():
-        if refused:
-            folder.mkdir(parents=True, exist_ok=True)
-            aside = folder / f".{stream}-{number:06d}.{np.random.default_rng().integers(1 << 62)}"
-            aside.write_text(
-                "".join(
-                    json.dumps(
-                        {"file": str(path), "line": reject.line, "reason": reject.reason, "text": reject.text}
-                    )
-                    + "\n"
-                    for path, reject in refused
-                )
-            )
-            aside.replace(folder / f"{stream}-{number:06d}.jsonl")
-
-
 def deal(events: pa.Table, key: str | None, shards: int) -> list[bytes]:
-    """The events of each shard, in their order, as Arrow writes them."""
+    """The events of each shard, in their order, a cell each."""
     if key is None:
         assert shards == 1
-        return [to_bytes(events)]
-    # Identifiers are dealt out in turn: neighbours, which are hot together, go to different shards.
-    shard = events.column(key).cast(pa.int64()).to_numpy() % shards
-    return [to_bytes(events.take(np.flatnonzero(shard == number))) for number in range(shards)]
-
-
-def to_bytes(table: pa.Table) -> bytes:
-    """A table in one cell."""
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, table.schema) as writer:
-        writer.write_table(table)
-    return bytes(sink.getvalue())
-
-
-def from_bytes(cell: bytes) -> pa.Table:
-    """The table of a cell."""
-    return pa.ipc.open_stream(pa.py_buffer(cell)).read_all()
+        return [pack_table(events)]
+    # Not in turn: hot identifiers are often multiples of a number, and would all go to the same shard.
+    identifiers = events.column(key).cast(pa.int64()).to_numpy().astype(np.uint64)
+    shard = (identifiers * _MIXER >> _MIXED_BITS) % np.uint64(shards)
+    return [pack_table(events.take(np.flatnonzero(shard == number))) for number in range(shards)]
 
 
 def _spark_schema(options: Mapping[str, str]) -> pa.Schema:
@@ -278,7 +205,7 @@ def _spark_schema(options: Mapping[str, str]) -> pa.Schema:
             pa.field(
                 field.name,
                 pa.timestamp("us", tz="UTC") if pa.types.is_timestamp(field.type) else field.type,
-                nullable=field.name in OPTIONAL or "end" in options,
+                nullable=field.name in OPTIONAL or "window" in options,
             )
             for field in fields
         ]

@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import pyarrow as pa
-import pyarrow.parquet as pq
 from pyspark.sql.pandas.types import from_arrow_schema
-from pyspark.sql.streaming.stateful_processor import MapState
 
 from causeway.nexmark.operators.kernels import Kernel, Watermark
 from causeway.nexmark.operators.processor import KernelProcessor
-from causeway.nexmark.operators.source import CellSource, from_bytes, kernel_named, to_bytes
+from causeway.nexmark.operators.slice_reader import NO_WATERMARK, keep_late_file, late_file
+from causeway.nexmark.operators.source import CellSource, kernel_named
 from causeway.spark.shards import shard_keys
+from causeway.streaming.cells import pack_table, unpack_table
+from causeway.streaming.state import CellStore
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -37,11 +38,11 @@ def stateful_stream(
 ) -> DataFrame:
     """The answers of a kernel `module:Class`, shard by shard, as a stream of rows.
 
-    The watermark follows the newest event at a distance of `delay` milliseconds; events that are older are
-    kept in the folder `late`.
+    The watermark follows the newest event at a distance of `delay` milliseconds; late events are kept in the
+    folder `late`. The session's number of shuffle partitions must be `shards`.
     """
     made = kernel_named(kernel, arguments)
-    keys = shard_keys(spark, 1 if made.dealt_by is None else shards)
+    keys = [0] if made.dealt_by is None else shard_keys(spark, shards)
     return (
         spark.readStream.format(CellSource.name())
         .options(**options, kernel=kernel, arguments=json.dumps(dict(arguments)), keys=json.dumps(keys))
@@ -61,12 +62,12 @@ def take_step(
 ) -> Iterator[pd.DataFrame]:
     """What a kernel answers to all cells of a batch for one shard."""
     cells = pd.concat(list(rows)).sort_values("slice", kind="stable")
-    given = {}
+    events = {}
     for stream in kernel.reads:
-        parts = [from_bytes(cell) for cell in cells["events"][cells["stream"] == stream]]
+        parts = [unpack_table(cell) for cell in cells["events"][cells["stream"] == stream]]
         if parts:
-            given[stream] = pa.concat_tables(parts).combine_chunks()
-    answers = kernel.step(given, state.tick(int(cells["newest"].max()), delay), state)
+            events[stream] = pa.concat_tables(parts).combine_chunks()
+    answers = kernel.step(events, state.tick(int(cells["newest"].max()), delay), state)
     state.save()
     if answers.num_rows:
         yield answers.combine_chunks().to_pandas(types_mapper=pd.ArrowDtype)
@@ -75,27 +76,28 @@ def take_step(
 class Tables:
     """A shard's tables in Spark's state store."""
 
-    def __init__(self, cells: MapState, late: str, shard: int) -> None:
-        self._cells = cells
+    def __init__(self, store: CellStore, late: str, shard: int) -> None:
+        self._store = store
         self._late = Path(late)
         self._shard = shard
         self._step = 0
         self._watermark: Watermark | None = None
 
     def get(self, name: str) -> pa.Table | None:
-        cell = self._cells.getValue((name,))
-        return None if cell is None else from_bytes(bytes(cell[0]))
+        cell = self._store.read(name)
+        return None if cell is None else unpack_table(cell)
 
     def put(self, name: str, table: pa.Table) -> None:
-        self._cells.updateValue((name,), (to_bytes(table),))
+        # Compressed here, since Spark writes state several times.
+        self._store.write(name, pack_table(table, compression="lz4"))
 
     def remove(self, name: str) -> None:
-        self._cells.removeKey((name,))
+        self._store.remove(name)
 
     def tick(self, newest: int, delay: int) -> Watermark:
         """Move the shard's clock on; it never goes back."""
         clock = self.get(_CLOCK)
-        before = -(1 << 62) if clock is None else clock.column("watermark")[0].as_py()
+        before = NO_WATERMARK if clock is None else clock.column("watermark")[0].as_py()
         self._step = 0 if clock is None else clock.column("step")[0].as_py() + 1
         self._watermark = Watermark(before, max(before, newest - delay))
         return self._watermark
@@ -105,10 +107,5 @@ class Tables:
         assert self._watermark is not None
         self.put(_CLOCK, pa.table({"watermark": [self._watermark.now], "step": [self._step]}))
 
-    def set_aside(self, stream: str, late: pa.Table) -> None:
-        if late.num_rows:
-            self._late.mkdir(parents=True, exist_ok=True)
-            name = f"late-{stream}-{self._shard}-{self._step:09d}.parquet"
-            aside = self._late / f".{name}"
-            pq.write_table(late, aside)
-            aside.replace(self._late / name)
+    def keep_late(self, stream: str, late: pa.Table) -> None:
+        keep_late_file(late_file(self._late, stream, f"shard-{self._shard}-{self._step:09d}"), late)

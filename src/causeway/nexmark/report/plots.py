@@ -34,7 +34,7 @@ _AREA, _MEAN = area(RED), "#b45309"
 _CLOCK: Final = "seconds since the firehose was opened"
 _FEW_STEPS, _EXCERPT_STEPS = 30, 12
 _SHORTEST_EXCERPT: Final = 6.0
-_MOST_BATCHES: Final = 1500
+_BATCH_LIMIT: Final = 1500
 
 
 def latency_overview(queries: Sequence[Facts]) -> go.Figure | None:
@@ -284,7 +284,7 @@ def _add_latency(
 
 def _add_batches(figure: go.Figure, batches: Sequence[Facts], start: float, row: int) -> float:
     """A block for each batch, as wide and as high as it took; returns the last second."""
-    shown = batches[:: -(-len(batches) // _MOST_BATCHES)]
+    shown = batches[:: -(-len(batches) // _BATCH_LIMIT)]
     began = np.array([float(batch["began"]) for batch in shown]) - start
     took = np.array([float(batch["readable"]) for batch in shown]) - start - began
     figure.add_bar(

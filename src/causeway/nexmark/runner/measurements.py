@@ -3,48 +3,56 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from causeway.nexmark.events.firehose_process import FirehoseClock
-from causeway.nexmark.events.slices import Slices
+from causeway.nexmark.operators.slice_notes import slice_totals
 
-__all__ = ["latencies", "throughput"]
+__all__ = ["Mark", "latencies", "throughput"]
 
 _PERCENTILES = (50, 95, 99)
 
 
-def throughput(
-    slices: Slices, streams: Sequence[str], marks: Sequence[tuple[float, int, float | None]]
-) -> dict[str, Any]:
-    """Events and megabytes a second, in all and for each second of CPU.
+@dataclass(frozen=True)
+class Mark:
+    """A moment of a measurement."""
 
-    `marks` are times, slices answered by then, and CPU seconds. Only slices of the streams that the query
-    reads count. The end of the streams, a slice of its own without events, counts as time.
+    time: float
+    """Seconds since 1970."""
+    slices: int
+    """Slices that were answered by then."""
+    cpu_seconds: float | None
+
+
+def throughput(notes: Path, begin: Mark, end: Mark) -> dict[str, Any]:
+    """Events and megabytes a second, in all and for each second of CPU, between two marks.
+
+    `notes` is the folder with the notes of the slices that were read. A run that was resumed is measured from
+    then on: what it had answered before is neither in its events nor in its time. `None` stands for a rate
+    of nothing.
     """
-    total = slices.total or slices.released
-    events, size = 0, 0
-    for number in range(total):
-        rows, stored = slices.size_of(streams, number)
-        events, size = events + rows, size + stored
-    (began, _, cpu_before), (ended, _, cpu_after) = marks[0], marks[-1]
-    seconds = max(ended - began, 1e-9)
+    events, size = slice_totals(notes, 0)
+    measured, measured_size = slice_totals(notes, begin.slices)
+    seconds = max(end.time - begin.time, 1e-9)
+    cpu = None
+    if begin.cpu_seconds is not None and end.cpu_seconds is not None:
+        cpu = max(end.cpu_seconds - begin.cpu_seconds, 1e-9)
     facts: dict[str, Any] = {
         "events": events,
         "bytes": size,
+        "measured_events": measured,
+        "started": begin.time,
         "seconds": round(seconds, 3),
-        "events_per_second": round(events / seconds),
-        "megabytes_per_second": round(size / seconds / 1e6, 2),
-        "cpu_seconds": None,
+        "cpu_seconds": None if cpu is None else round(cpu, 2),
     }
-    if cpu_before is not None and cpu_after is not None:
-        cpu = max(cpu_after - cpu_before, 1e-9)
-        facts |= {
-            "cpu_seconds": round(cpu, 2),
-            "events_per_cpu_second": round(events / cpu),
-            "megabytes_per_cpu_second": round(size / cpu / 1e6, 2),
-        }
+    for unit, spent in (("second", seconds), ("cpu_second", cpu)):
+        known = measured > 0 and spent is not None
+        facts[f"events_per_{unit}"] = round(measured / spent) if known and spent else None
+        facts[f"megabytes_per_{unit}"] = round(measured_size / spent / 1e6, 2) if known and spent else None
     return facts
 
 
@@ -67,11 +75,11 @@ def latencies(clock: FirehoseClock, batches: Sequence[Mapping[str, Any]], warm_u
     if not found:
         return {"slices": 0}
     seconds = np.concatenate(found)
-    told = {f"p{part}": float(np.percentile(seconds, part)) for part in _PERCENTILES}
+    percentiles = {f"p{part}": float(np.percentile(seconds, part)) for part in _PERCENTILES}
     return {
         "slices": len(found),
         "min": float(seconds.min()),
         "mean": float(seconds.mean()),
-        **told,
+        **percentiles,
         "max": float(seconds.max()),
     }

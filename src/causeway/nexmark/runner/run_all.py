@@ -1,11 +1,17 @@
-"""A whole run: the queries that were asked for, one after the other, in one folder."""
+"""A whole run: the requested queries, one after the other, in one folder.
+
+RUN/result.json      settings, machine, versions, every query's figures, state
+RUN/log.txt          Spark's log
+RUN/q5/              see `query_run`
+"""
 
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from causeway import __version__
 from causeway.nexmark.events.slices import Slices
@@ -14,43 +20,51 @@ from causeway.nexmark.queries import Query, find_query, query_names
 from causeway.nexmark.runner.query_run import Steady, run_query
 from causeway.runtime.errors import UserError
 from causeway.runtime.machine import hardware, versions
-from causeway.runtime.output_folder import refuse_used_folder, write_json
+from causeway.streaming.run_folder import RunFolder, refuse_other_settings
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["RESULT", "RunSettings", "begin_run", "run_all"]
+__all__ = ["NexmarkRunFolder", "RunSettings", "begin_run", "new_settings", "run_all"]
 
-RESULT: Final = "result.json"
+
+class NexmarkRunFolder(RunFolder):
+    """The folder of a NEXMark run."""
+
+    facts_name = "result.json"
+    layout = 2
+    command = "causeway nexmark run"
 
 
 @dataclass(frozen=True)
 class RunSettings:
-    """What the user asked for."""
+    """How a run was requested; a resumed run keeps it."""
 
-    source: str | None
+    source: str | None = None
     """A folder of events; `None` for the firehose."""
-    model: str | None = None
+    model: str = "modern"
     queries: str = "all"
+    """Names with commas between them, or all."""
     rules: str = "ours"
     check: bool = False
     rate: float = 10_000
-    """Events a second, of the firehose; and below how long it runs."""
+    """Events a second of the firehose."""
     duration: float = 60
+    """Seconds for which the firehose runs, for each query."""
     warm_up: float = 15
+    """Seconds at the beginning whose latencies do not count."""
     bid_streams: int | None = None
     disorder: float = 0.0
     seed: int = 1
 
     @property
-    def asked(self) -> list[Query]:
+    def requested_queries(self) -> list[Query]:
         """The queries, in the order in which they are run."""
-        assert self.model is not None
         names = query_names(self.model) if self.queries == "all" else self.queries.split(",")
         return [find_query(self.model, name, self.rules) for name in dict.fromkeys(names)]
 
     def steady(self) -> Steady:
-        """The firehose at the rate that was asked for."""
+        """The firehose at the requested rate."""
         firehose = scaled_firehose(
             cast(Literal["paper", "modern"], self.model),
             "small",
@@ -63,33 +77,51 @@ class RunSettings:
         return Steady(firehose, self.rate, self.warm_up)
 
 
-def begin_run(out: Path, settings: RunSettings, *, resume: bool) -> RunSettings:
-    """Make the run's folder, or take up one that was broken off; refuses what cannot be run."""
-    if resume:
-        try:
-            kept = json.loads((out / RESULT).read_text())
-            return RunSettings(**kept["settings"])
-        except FileNotFoundError:
-            raise UserError(f"{out} has no run to resume: there is no {RESULT}") from None
-        except (ValueError, KeyError, TypeError) as unreadable:
-            raise UserError(f"{out / RESULT} is not what a run leaves: {unreadable!r}") from None
-    settings = replace(settings, model=settings.model or _model_of(settings.source))
-    _ = settings.asked
+def new_settings(requested: Mapping[str, Any]) -> RunSettings:
+    """The settings of a new run; those that are `None` have their defaults. Refuses what cannot be run."""
+    chosen = {name: value for name, value in requested.items() if value is not None}
+    chosen.setdefault("model", _model_of(chosen.get("source")))
+    settings = RunSettings(**chosen)
+    _ = settings.requested_queries
     if settings.source is None:
+        if settings.duration <= settings.warm_up:
+            raise UserError(
+                f"a warm-up of {settings.warm_up:g} s leaves nothing of {settings.duration:g} s to measure"
+            )
         settings.steady()
     else:
-        Slices.of(Path(settings.source), str(settings.model))
-    refuse_used_folder(out)
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-    except OSError as refused:
-        raise UserError(f"{out} cannot be made: {refused.strerror}") from refused
-    write_json(out / RESULT, {"version": __version__, "state": "new", "settings": asdict(settings)})
+        Slices.of(Path(settings.source), settings.model)
     return settings
 
 
-def run_all(spark: SparkSession, out: Path, settings: RunSettings) -> dict[str, Any]:
-    """Run every query that was asked for, in the folder of `begin_run`; what is done is not done again."""
+def begin_run(folder: RunFolder, requested: Mapping[str, Any], *, resume: bool) -> RunSettings:
+    """Make the run's folder, or read that of a run to resume; returns the settings that hold.
+
+    A setting that is `None` was not requested. A resumed run refuses settings that disagree with its own.
+    Needs no Spark, so that mistakes are reported at once.
+    """
+    if not resume:
+        settings = new_settings(requested)
+        folder.begin({"version": __version__, "settings": asdict(settings), "queries": []})
+        return settings
+    facts = folder.resumable_facts()
+    try:
+        kept = facts["settings"]
+        known = {field.name for field in fields(RunSettings)}
+        settings = RunSettings(**{name: value for name, value in kept.items() if name in known})
+    except (KeyError, TypeError, AttributeError) as missing:
+        raise UserError(f"{folder.facts_file} is not what a run leaves: {missing!r}") from None
+    refuse_other_settings(requested, kept, folder.path)
+    return settings
+
+
+def run_all(
+    spark: SparkSession, folder: RunFolder, settings: RunSettings, *, log: Path | None = None
+) -> dict[str, Any]:
+    """Run all requested queries in the folder of `begin_run`; finished ones are not run again.
+
+    `log` is the file that errors name.
+    """
     result: dict[str, Any] = {
         "version": __version__,
         "state": "running",
@@ -102,12 +134,22 @@ def run_all(spark: SparkSession, out: Path, settings: RunSettings) -> dict[str, 
         "versions": versions(spark),
         "queries": [],
     }
+    folder.save(result)
     source = Path(settings.source) if settings.source is not None else settings.steady()
-    for query in settings.asked:
-        result["queries"].append(run_query(spark, query, source, out / query.name, check=settings.check))
-        write_json(out / RESULT, result)
-    result["state"] = "finished"
-    write_json(out / RESULT, result)
+    try:
+        for query in settings.requested_queries:
+            facts = run_query(spark, query, source, folder.path / query.name, check=settings.check, log=log)
+            result["queries"].append(facts)
+            folder.save(result)
+        result["state"] = "finished"
+    except KeyboardInterrupt:
+        result["state"] = "stopped"
+        raise
+    except BaseException:
+        result["state"] = "failed"
+        raise
+    finally:
+        folder.save(result)
     return result
 
 

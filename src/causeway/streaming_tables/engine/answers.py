@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import pyarrow as pa
+
+from causeway.runtime.errors import UserError
+from causeway.spark.errors import explain
 
 if TYPE_CHECKING:
     import pandas as pd
     from pyspark.sql import DataFrame
 
 __all__ = ["Answer"]
+
+_DAMAGE: Final = "could not verify page integrity"
+"""What Spark's Parquet reader says of a page whose checksum is wrong."""
 
 
 class Answer:
@@ -48,7 +54,7 @@ class Answer:
     def to_arrow(self) -> pa.Table:
         """All rows as an Arrow table."""
         if self._rows is None:
-            self._rows = self.df.toArrow() if self._scan is None else self._scan()
+            self._rows = _collected(self.df) if self._scan is None else self._scan()
         return self._rows
 
     def to_pandas(self) -> pd.DataFrame:
@@ -62,4 +68,13 @@ class Answer:
 
         from causeway.report.text_table import text_table
 
-        Console().print(text_table(self.to_arrow(), limit))
+        Console(markup=False, highlight=False).print(text_table(self.to_arrow(), limit))
+
+
+def _collected(frame: DataFrame) -> pa.Table:
+    try:
+        return frame.toArrow()
+    except Exception as failure:
+        if _DAMAGE in str(failure):
+            raise UserError(f"a data file of the table is damaged: {explain(failure)}") from failure
+        raise

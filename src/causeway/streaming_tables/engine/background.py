@@ -56,6 +56,8 @@ class Background:
         self.inserts = Inserts(warehouse)
         self._writers: dict[str, TableWriter] = {}
         self._running: dict[int, Insert] = {}
+        self._away: dict[int, str] = {}
+        """Inserts whose source could not be opened, and why."""
         self._views: dict[str, ViewWorker] = {}
         self._lock = threading.RLock()
         self._closing = threading.Event()
@@ -179,6 +181,8 @@ class Background:
                 insert.wait_for_present(self._check_open)
                 if insert.ends:
                     insert.wait_for_end(self._check_open)
+            elif facts.number in self._away:
+                raise UserError(f"INSERT INTO {table} waits for its source: {self._away[facts.number]}")
             elif facts.state == "running" and store.writer_description() is not None:
                 raise UserError(f"{table} is written by {store.writer_description()}; wait for it there")
             elif facts.state == "failed":
@@ -279,7 +283,8 @@ class Background:
         try:
             self._running[facts.number] = self._open_insert(facts, self.writer(facts.table))
         except UserError as refused:
-            save_facts(self.inserts.folder(facts), replace(facts, state="failed", reason=str(refused)))
+            # The source may be back when the warehouse is opened again.
+            self._away[facts.number] = str(refused)
 
     def _open_insert(self, facts: InsertFacts, writer: TableWriter) -> Insert:
         folder = self.inserts.folder(facts)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from causeway.runtime.errors import UserError
 from causeway.streaming_tables.engine.one_time import moment_of
@@ -94,6 +95,8 @@ def to_table(rows: pa.Table, definition: TableDefinition) -> pa.Table:
     time = columns[-1]
     if time.null_count:
         raise UserError(f"a row for {definition.name} has no time: {definition.time.name} is null")
+    if definition.time.kind == "seconds" and len(time) and pc.min(time).as_py() < 0:
+        raise UserError(f"a row for {definition.name} is before second 0: {pc.min(time).as_py()}")
     return pa.Table.from_arrays(columns, schema=schema)
 
 

@@ -268,9 +268,7 @@ class ContinuousQuery:
                 contents[table, piece.window] = state.move(snapshots[table], moment)
             time_type = snapshots[table].definition.time.arrow_type
             rows = contents[table, piece.window].table(moment, time_type, links=links)
-            # The window's order (Definition 2): falling time, of equals the later arrival first.
-            rows = rows.drop_columns([TICK]).take(pa.array(np.arange(rows.num_rows)[::-1]))
-            return add(key, self._relations.arrow(rows))
+            return add(key, self._relations.arrow(rows.drop_columns([TICK])))
 
         def table(piece: TablePiece) -> str:
             name = piece.table.lower()

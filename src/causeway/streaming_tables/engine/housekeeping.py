@@ -93,14 +93,18 @@ def describe(store: TableStore, inserts: Inserts, statement: str | None) -> Answ
     definition = store.definition
     facts = store.snapshot().describe()
     kind, unit = definition.time.kind, definition.time.second
+    # A view's period does not include its beginning (Definition 4), a table's does.
+    period = (
+        definition.range if definition.kind == "table" or definition.range is None else definition.range + 1
+    )
     rows: list[tuple[str, Any]] = [(column.name, column.type) for column in definition.columns]
     rows.append((definition.time.name, "bigint (seconds)" if kind == "seconds" else "timestamp"))
     rows += [
         ("", ""),
         ("kind", "streaming view" if definition.kind == "view" else "streaming table"),
-        ("historical period", "unlimited" if definition.range is None else f"{definition.range / unit:g} s"),
-        ("slack", f"{definition.slack / unit:g} s"),
-        ("compartment", f"{definition.compartment / unit:g} s"),
+        ("historical period", "unlimited" if period is None else _seconds(period, unit)),
+        ("slack", _seconds(definition.slack, unit)),
+        ("compartment", _seconds(definition.compartment, unit)),
         ("rows", facts.rows),
         ("bytes", facts.bytes),
         ("oldest", time_text(facts.oldest, kind)),
@@ -174,6 +178,10 @@ def _spark_plan(plan: OneTimePlan, mode: str) -> list[str]:
     mode = mode.strip().lower() or "simple"
     chosen = jvm.org.apache.spark.sql.execution.ExplainMode.fromString(mode)
     return [line for line in str(execution.explainString(chosen)).splitlines() if line.strip()]
+
+
+def _seconds(duration: int, unit: int) -> str:
+    return f"{duration / unit:,.6f}".rstrip("0").rstrip(".") + " s"
 
 
 def _matches(name: str, pattern: str | None) -> bool:

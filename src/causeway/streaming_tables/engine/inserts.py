@@ -25,7 +25,7 @@ from causeway.runtime.output_folder import load_facts, write_json
 from causeway.spark.errors import explain
 from causeway.streaming_tables.engine.warehouse import Warehouse
 from causeway.streaming_tables.sources import Source, TargetColumns, open_source
-from causeway.streaming_tables.storage import TableDefinition, TableWriter
+from causeway.streaming_tables.storage import TableDefinition, TableWriter, sync_folder
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -217,6 +217,8 @@ def open_insert_source(facts: InsertFacts, folder: Path, target: TargetColumns) 
 def save_facts(folder: Path, facts: InsertFacts) -> None:
     """Keep what is known of an insert."""
     write_json(folder / "insert.json", asdict(facts) | {"layout": _LAYOUT})
+    sync_folder(folder)
+    sync_folder(folder.parent)
 
 
 def load_insert(folder: Path) -> InsertFacts | None:

@@ -86,9 +86,12 @@ class OneTimeReader:
             name: self._warehouse.content(name) for name in dict.fromkeys(map(str.lower, query.relations))
         }
 
-    def read(self, query: Query, clock: str) -> Answer:
-        """The answer as of now. Mistakes in the statement are raised here, rows are read when asked for."""
-        plan = self.plan(query, clock)
+    def read(self, query: Query, clock: str, *, target: str | None = None) -> Answer:
+        """The answer as of now. Mistakes in the statement are raised here, rows are read when asked for.
+
+        NOW() is the time of the tables that are read or, if there are none, of the table `target`.
+        """
+        plan = self.plan(query, clock, target)
         scan = plan.scan
         if scan is None:
             return Answer(plan.frame())
@@ -97,10 +100,11 @@ class OneTimeReader:
             return Answer(plan.frame())
         return Answer(plan.frame, scan=lambda: run_scan(content, scan))
 
-    def plan(self, query: Query, clock: str) -> OneTimePlan:
+    def plan(self, query: Query, clock: str, target: str | None = None) -> OneTimePlan:
         """Plan a statement over one snapshot of each of its tables."""
         contents = self.contents(query)
-        now = moment_of(contents, clock)
+        timed = contents if contents or target is None else {target: self._warehouse.content(target)}
+        now = moment_of(timed, clock)
         stubs = {name: self._relations.stub(name, _schema(one)) for name, one in contents.items()}
         rendered = _rendered(query, now, stubs)
         with in_users_text(rendered):

@@ -33,6 +33,7 @@ class PullQuery:
         self._lock = threading.Lock()
 
     kind: Final = "pull"
+    last_answered: Final = None
 
     @property
     def way(self) -> str:
@@ -83,6 +84,7 @@ class PushQuery:
         self._ended = ended
         self._after = query.start()
         self._killed = threading.Event()
+        self._over = False
         self._waiting: list[TickAnswer] = []
 
     kind: Final = "push"
@@ -93,7 +95,12 @@ class PushQuery:
 
     @property
     def state(self) -> str:
-        return "killed" if self._killed.is_set() else "running"
+        return "killed" if self._killed.is_set() else "ended" if self._over else "running"
+
+    @property
+    def last_answered(self) -> int | str | None:
+        """The last tick that was answered, as SQL would show it."""
+        return None if self.last_tick is None else self.tick_text(self.last_tick)
 
     @property
     def schema(self) -> pa.Schema:
@@ -130,6 +137,7 @@ class PushQuery:
             if self._waiting:
                 self._after = self._waiting[-1][0]
             elif ended:
+                self._over = True
                 raise StopIteration
             else:
                 self._killed.wait(_PAUSE)
@@ -171,8 +179,8 @@ class QueryRegistry:
         del self._queries[number]
 
     def all(self) -> list[PullQuery | PushQuery]:
-        """All queries, in the order of their ids."""
-        return list(self._queries.values())
+        """All queries that were not killed, in the order of their ids."""
+        return [query for query in self._queries.values() if query.state != "killed"]
 
     def answered_until(self, table: str) -> list[int | None]:
         """Of the pushed queries that read a table, the last ticks that were computed."""

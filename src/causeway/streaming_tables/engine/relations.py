@@ -145,15 +145,18 @@ class Relations:
     def _parquet(self, files: Sequence[str], schema: pa.Schema) -> DataFrame:
         # Without recursiveFileLookup Spark reads partition values from the folders' names.
         reader = self.spark.read.schema(self._spark_schema(schema)).option("recursiveFileLookup", "true")
-        return reader.parquet(*files)
+        # Damage is told, not served.
+        return reader.option("parquet.page.verify-checksum.enabled", "true").parquet(*files)
 
     def _write_scratch(self, rows: pa.Table) -> Path:
         now = time.monotonic()
-        while self._files and self._files[0][0] < now - _SCRATCH_SECONDS:
-            self._files.pop(0)[1].unlink(missing_ok=True)
+        with self._lock:
+            while self._files and self._files[0][0] < now - _SCRATCH_SECONDS:
+                self._files.pop(0)[1].unlink(missing_ok=True)
         path = self._scratch / f"rows-{next(_NUMBERS):09d}.parquet"
         pq.write_table(rows, path, compression="lz4", use_dictionary=False, write_statistics=False)
-        self._files.append((now, path))
+        with self._lock:
+            self._files.append((now, path))
         return path
 
     def _spark_schema(self, schema: pa.Schema) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -27,6 +28,9 @@ def in_users_text(rendered: Rendered | str | Sequence[tuple[int, Rendered]]) -> 
     """
     from pyspark.errors import AnalysisException, ParseException
 
+    # Spark's Python side would print the whole plan of what is told here in a sentence.
+    log = logging.getLogger("SQLQueryContextLogger")
+    was_disabled, log.disabled = log.disabled, True
     try:
         yield
     except (AnalysisException, ParseException) as refused:
@@ -41,6 +45,8 @@ def in_users_text(rendered: Rendered | str | Sequence[tuple[int, Rendered]]) -> 
                 raise UserError(message) from refused
             line, rendered = line - parts[-1][0] + 1, parts[-1][1]
         raise rendered.error(message, line, position) from refused
+    finally:
+        log.disabled = was_disabled
 
 
 def spark_message(refused: BaseException) -> str:

@@ -12,7 +12,7 @@ from causeway.streaming_tables.engine import housekeeping
 from causeway.streaming_tables.engine.answers import Answer
 from causeway.streaming_tables.engine.background import Background
 from causeway.streaming_tables.engine.changes import Changes, to_table
-from causeway.streaming_tables.engine.continuous import ContinuousQuery
+from causeway.streaming_tables.engine.continuous import ContinuousQuery, time_text
 from causeway.streaming_tables.engine.definitions import index_of, table_definition, view_definition
 from causeway.streaming_tables.engine.one_time import OneTimeReader, moment_of
 from causeway.streaming_tables.engine.queries import PullQuery, PushQuery, QueryRegistry
@@ -34,18 +34,20 @@ from causeway.streaming_tables.language import (
     InsertOnce,
     InsertSelectStream,
     Kill,
+    NotStreamingTableError,
     Passthrough,
     Resume,
     Select,
     SetClock,
     Show,
+    StatementError,
     TablePiece,
     Update,
     WaitFor,
     WindowPiece,
     parse,
 )
-from causeway.streaming_tables.language.tokens import significant, tokenize
+from causeway.streaming_tables.language.tokens import Token, identifier_value, significant, tokenize
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -79,8 +81,11 @@ class StatementRunner:
 
     def run(self, text: str) -> Answer | PullQuery | PushQuery:
         """Run one statement."""
-        statement = parse(text, self._warehouse)
         self._standard.load()
+        try:
+            statement = parse(text, self._warehouse)
+        except NotStreamingTableError as refused:
+            raise self._refined(refused) from refused
         method = getattr(self, f"_{type(statement).__name__.lower()}")
         answer: Answer | PullQuery | PushQuery | None = method(statement, text)
         return Answer(rows=_DONE, summary="") if answer is None else answer
@@ -124,7 +129,7 @@ class StatementRunner:
             query = ContinuousQuery(self._warehouse, self._relations, statement.query)
             rows = query.answer_now(self._clock)
         else:
-            rows = self._reader.read(statement.query, self._clock).df.toArrow()
+            rows = self._reader.read(statement.query, self._clock, target=statement.table).df.toArrow()
         if not statement.by_name:
             names = list(statement.columns or definition.arrow_schema().names)
             if len(names) != rows.num_columns:
@@ -140,7 +145,7 @@ class StatementRunner:
         found = writer.append(rows)
         late = f", {found.late:,} too late (see {definition.name}__late)" if found.late else ""
         counts = pa.table({"inserted": [found.accepted], "late": [found.late]})
-        return Answer(rows=counts, summary=f"{found.accepted:,} rows inserted{late}")
+        return Answer(rows=counts, summary=f"{_rows(found.accepted)} inserted{late}")
 
     def _createview(self, statement: CreateView, text: str) -> None:
         store = self._warehouse.store(statement.name)
@@ -177,12 +182,12 @@ class StatementRunner:
     def _delete(self, statement: Delete, text: str) -> Answer:
         writer = self._background.writer(statement.table)
         count = self._changes.delete(statement, writer, self._clock)
-        return Answer(rows=pa.table({"deleted": [count]}), summary=f"{count:,} rows deleted")
+        return Answer(rows=pa.table({"deleted": [count]}), summary=f"{_rows(count)} deleted")
 
     def _update(self, statement: Update, text: str) -> Answer:
         writer = self._background.writer(statement.table)
         count = self._changes.update(statement, writer, self._clock)
-        return Answer(rows=pa.table({"updated": [count]}), summary=f"{count:,} rows updated")
+        return Answer(rows=pa.table({"updated": [count]}), summary=f"{_rows(count)} updated")
 
     def _resume(self, statement: Resume, text: str) -> Answer:
         query = self._queries.find(statement.id)
@@ -201,14 +206,14 @@ class StatementRunner:
         if statement.what == "indexes":
             return housekeeping.show_indexes(self._warehouse, statement.table)
         rows: list[tuple[Any, ...]] = [
-            (one.id, one.kind, one.state, one.way, getattr(one, "last_tick", None), one.text)
-            for one in self._queries.all()
+            (one.id, one.kind, one.state, one.way, one.last_answered, one.text) for one in self._queries.all()
         ]
         for view in self._warehouse.views():
             worker = self._background.view_worker(view.name)
             state = "elsewhere" if worker is None else "failed" if worker.failure else "running"
-            closed = self._warehouse.require(view.name).snapshot().closed
-            rows.append((view.name, "view", state, worker.query.way if worker else None, closed, view.text))
+            snapshot = self._warehouse.require(view.name).snapshot()
+            last = time_text(snapshot.closed, snapshot.definition.time.kind)
+            rows.append((view.name, "view", state, worker.query.way if worker else None, last, view.text))
         return housekeeping.table_of(["id", "kind", "state", "way", "last tick", "statement"], rows)
 
     def _describe(self, statement: Describe, text: str) -> Answer:
@@ -263,7 +268,11 @@ class StatementRunner:
         self._clock = statement.clock
 
     def _passthrough(self, statement: Passthrough, text: str) -> Answer:
-        words = [token.word() for token in significant(tokenize(statement.text))[:8]]
+        tokens = significant(tokenize(statement.text))[:12]
+        words = [token.word() for token in tokens[:8]]
+        created = _created_name(tokens)
+        if created is not None and self._warehouse.store(created) is not None:
+            raise UserError(f"there is a streaming table {created} already")
         frame = self._pass(statement, words)
         if words and self._standard.may_change(words[0]):
             self._standard.save()
@@ -274,10 +283,10 @@ class StatementRunner:
         if query is None or not query.relations:
             with in_users_text(statement.text):
                 return self._spark.sql(statement.text)
-        if words[:1] == ["CREATE"] and "VIEW" in words:
+        if (words[:1] == ["CREATE"] and "VIEW" in words) or words[:1] == ["CACHE"]:
             raise UserError(
-                f"a view of Spark's own cannot read {query.relations[0]}, whose rows change; give the view a "
-                "RANGE and a SAMPLE, or use CREATE TABLE … AS"
+                f"a view or cache of Spark's own cannot read {query.relations[0]}, whose rows change; "
+                "give the view a RANGE and a SAMPLE, or use CREATE TABLE … AS"
             )
         if query.prev_links:
             raise UserError(
@@ -304,14 +313,41 @@ class StatementRunner:
         with in_users_text(rendered), self._relations.named(frames):
             return self._spark.sql(rendered.text)
 
+    def _refined(self, refused: NotStreamingTableError) -> StatementError:
+        """The same error, or that there is no table of that name at all."""
+        named = significant(tokenize(refused.text[refused.offset :]))[:1]
+        name = identifier_value(named[0]) if named and named[0].is_name else None
+        if name is None or self._spark.catalog.tableExists(name):
+            return refused
+        return StatementError(f"there is no table {name}", refused.text, refused.offset)
+
     def _refuse_other_table(self, name: str) -> None:
         if self._spark.catalog.tableExists(name):
             raise UserError(f"there is a table or view {name} of Spark's own already")
 
 
+def _created_name(tokens: list[Token]) -> str | None:
+    """The plain name of the table or view that a statement of Spark's own creates."""
+    words = [token.word() for token in tokens]
+    if words[:1] != ["CREATE"]:
+        return None
+    for place, word in enumerate(words[1:], 1):
+        if word in ("TABLE", "VIEW"):
+            rest = tokens[place + 1 :]
+            if [token.word() for token in rest[:3]] == ["IF", "NOT", "EXISTS"]:
+                rest = rest[3:]
+            qualified = len(rest) > 1 and rest[1].symbol() == "."
+            return identifier_value(rest[0]) if rest and rest[0].is_name and not qualified else None
+    return None
+
+
 def _insert_answer(number: int, table: str) -> Answer:
     counts = pa.table({"insert": pa.array([number], pa.int64())})
     return Answer(rows=counts, summary=f"insert {number} into {table} runs; WAIT FOR {table} waits for it")
+
+
+def _rows(count: int) -> str:
+    return f"{count:,} row{'' if count == 1 else 's'}"
 
 
 def _with_nulls(rows: pa.Table, schema: pa.Schema) -> pa.Table:

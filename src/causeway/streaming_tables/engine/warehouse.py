@@ -25,7 +25,7 @@ from causeway.runtime.errors import UserError
 from causeway.runtime.output_folder import load_facts, refuse_used_folder, write_json
 from causeway.streaming_tables.engine.side_tables import SideTable, base_of, side_relation, side_table
 from causeway.streaming_tables.language import RelationInfo
-from causeway.streaming_tables.storage import Snapshot, TableDefinition, TableStore
+from causeway.streaming_tables.storage import Snapshot, TableDefinition, TableStore, sync_folder
 
 __all__ = ["ViewDefinition", "Warehouse"]
 
@@ -94,6 +94,9 @@ class Warehouse:
         """The same; a UserError if there is none."""
         store = self.store(name)
         if store is None:
+            beside = base_of(name)
+            if beside is not None and self.store(beside[0]) is not None:
+                raise UserError(f"{name} can only be read: it has no windows, and its rows are not changed")
             raise UserError(f"there is no streaming table {name}")
         return store
 
@@ -152,6 +155,7 @@ class Warehouse:
         file = self._view_file(view.name)
         file.parent.mkdir(exist_ok=True)
         write_json(file, asdict(view) | {"layout": _LAYOUT})
+        sync_folder(file.parent)
 
     def view(self, name: str) -> ViewDefinition | None:
         """A view's statement."""

@@ -49,18 +49,22 @@ class WindowContent:
     inside: WindowRows
 
     def table(self, ticks: NDArray[np.int64], time_type: pa.DataType, *, links: bool) -> pa.Table:
-        """The content at all ticks; with `links`, each row's own number and that of its predecessor."""
-        rows = self.rows.take(pa.array(self.inside.row))
+        """The content at all ticks; with `links`, each row's own number and that of its predecessor.
+
+        Rows have the window's order within a tick: falling time, of equals the later arrival first.
+        """
+        order = np.lexsort((-self.inside.row, self.inside.tick))
+        rows = self.rows.take(pa.array(self.inside.row[order]))
         seq = self.rows.column(SEQ).to_numpy()
         content = rows.drop_columns([SEQ])
         if links:
-            previous = self.inside.previous
+            previous = self.inside.previous[order]
             # No row has the number -1, so a comparison with it is false, not NULL.
             older = np.where(previous < 0, -1, seq[np.maximum(previous, 0)]) if len(seq) else previous
             content = content.append_column("__row", rows.column(SEQ)).append_column(
                 "__previous", pa.array(older)
             )
-        stamps = pa.array(ticks[self.inside.tick], pa.int64()).cast(time_type)
+        stamps = pa.array(ticks[self.inside.tick[order]], pa.int64()).cast(time_type)
         return content.append_column(TICK, stamps)
 
 

@@ -1,5 +1,6 @@
 """Storage of streaming tables: an arrival log for the present, a Delta table for the past."""
 
+from causeway.streaming_tables.storage.arrival_log import sync_folder
 from causeway.streaming_tables.storage.definition import (
     COMPARTMENT,
     REJECTED_SCHEMA,
@@ -11,8 +12,9 @@ from causeway.streaming_tables.storage.definition import (
     default_compartment,
 )
 from causeway.streaming_tables.storage.errors import DamagedTableError, UnsupportedPredicate
+from causeway.streaming_tables.storage.facts import Candidates, ScanReport, TableFacts
 from causeway.streaming_tables.storage.predicate import Comparison, Predicate
-from causeway.streaming_tables.storage.snapshot import Candidates, ScanReport, Snapshot, TableFacts
+from causeway.streaming_tables.storage.snapshot import Snapshot
 from causeway.streaming_tables.storage.store import TableStore
 from causeway.streaming_tables.storage.writer import Appended, TableWriter
 
@@ -36,4 +38,5 @@ __all__ = [
     "TimeDefinition",
     "UnsupportedPredicate",
     "default_compartment",
+    "sync_folder",
 ]

@@ -150,6 +150,11 @@ class ArrivalLog:
             self._begin(self.progress.frames, self.progress)
         return [chunk.table for tail in self.segments.values() for chunk in tail.chunks]
 
+    def begin_next(self, size: int) -> None:
+        """Go on in a new segment with a header of that size."""
+        self.segment, self.size = self.progress.frames, size
+        self.segments[self.segment] = SegmentTail(self._time)
+
     def take(self, frame: Frame) -> None:
         """Add the next frame."""
         self.segments[self.segment].add(frame)
@@ -212,17 +217,20 @@ class LogWriter:
             size,
         )
 
-    def roll(self) -> None:
-        """Begin a new segment, so that the ones before it are complete."""
+    def make_next(self) -> int | None:
+        """Make the next segment durably; returns its size. None if the last one has no frames."""
         log = self._log
         if log.progress.frames == log.segment:
-            return
-        size = make_segment(log.folder, log.path(log.progress.frames), log.progress)
+            return None
+        return make_segment(log.folder, log.path(log.progress.frames), log.progress)
+
+    def go_on_in_next(self, size: int) -> None:
+        """Append to the segment that `make_next` made; the ones before it are complete."""
+        log = self._log
         descriptor = self._open(log.progress.frames)
         os.close(self._descriptor)
         self._descriptor = descriptor
-        log.segment, log.size = log.progress.frames, size
-        log.segments[log.segment] = SegmentTail(log._time)
+        log.begin_next(size)
 
     def close(self) -> None:
         """Close the segment's file."""

@@ -6,9 +6,9 @@ import errno
 import os
 import threading
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
@@ -18,46 +18,121 @@ from numpy.typing import NDArray
 from causeway.streaming_tables.storage.data_files import checksum_in_name, footer_checksum
 from causeway.streaming_tables.storage.errors import DamagedTableError
 
-__all__ = ["ColumnCache", "DataFileReader", "column_cache"]
+__all__ = ["ColumnCache", "DataFileReader", "FileColumn", "column_cache", "fixed_width_view"]
 
 _MOST_BYTES: Final = 2 << 30
 _SHARE_OF_MEMORY: Final = 8
 
 
+class FileColumn:
+    """The decoded values of one column of a data file, as far as its row groups were read.
+
+    Values of fixed width without NULLs lie in one array for the whole file, `flat`: a read takes rows of all
+    row groups at once. Other columns have an array for each row group.
+    """
+
+    def __init__(self) -> None:
+        """Nothing is read yet."""
+        self.bytes = 0
+        self.counted = 0
+        """Bytes of it that the cache has counted."""
+        self.groups: dict[int, pa.Array] = {}
+        self.numbers: NDArray[Any] | None = None
+        self.is_flat: bool | None = None
+
+    def add(self, group: int, values: pa.Array, begin: int, rows: int) -> None:
+        """Take the values of a row group, which begins at row `begin` of the file's `rows`."""
+        flat = fixed_width_view(values)
+        if flat is None and self.is_flat:
+            # The first NULL of the file: the groups before it get arrays of their own.
+            self.is_flat = False
+            self.numbers = None
+        elif self.is_flat is None:
+            self.is_flat = flat is not None
+        if self.is_flat and flat is not None:
+            if self.numbers is None:
+                self.numbers = np.empty(rows, flat.dtype)
+            self.numbers[begin : begin + len(flat)] = flat
+            end = begin + len(flat)
+            buffer = pa.py_buffer(self.numbers[begin:end])
+            values = pa.Array.from_buffers(values.type, len(flat), [None, buffer])
+        self.groups[group] = values
+        self.bytes += values.nbytes
+
+    def flat(self, kind: pa.DataType) -> pa.Array | None:
+        """The values of the whole file; those of row groups that were not read are undefined."""
+        numbers = self.numbers  # another thread may meet the file's first NULL at this moment
+        if not self.is_flat or numbers is None:
+            return None
+        return pa.Array.from_buffers(kind, len(numbers), [None, pa.py_buffer(numbers)])
+
+
+def fixed_width_view(values: pa.Array) -> NDArray[Any] | None:
+    """A view of fixed-width values without NULLs as integers of the same width; None for others."""
+    kind = values.type
+    if values.null_count or not pa.types.is_primitive(kind) or pa.types.is_boolean(kind):
+        return None
+    width = kind.bit_width
+    buffer = values.buffers()[1]
+    if width not in (8, 16, 32, 64) or buffer is None:
+        return None
+    return np.frombuffer(buffer, f"i{width // 8}")[values.offset : values.offset + len(values)]
+
+
 class ColumnCache:
-    """Columns of row groups, the most recently used ones up to a number of bytes. Thread-safe."""
+    """Columns of data files, the most recently used ones up to a number of bytes. Thread-safe."""
 
     def __init__(self, limit: int) -> None:
         """`limit` in bytes."""
         self.limit = limit
         self.bytes = 0
         self._lock = threading.Lock()
-        self._columns: OrderedDict[tuple[str, int, str], pa.Array] = OrderedDict()
+        self._columns: OrderedDict[tuple[str, str], FileColumn] = OrderedDict()
 
-    def get(self, path: str, group: int, column: str) -> pa.Array | None:
-        """The column, if it is here."""
+    def get(self, path: str, column: str) -> FileColumn | None:
+        """What is here of the column."""
         with self._lock:
-            found = self._columns.get((path, group, column))
+            found = self._columns.get((path, column))
             if found is not None:
-                self._columns.move_to_end((path, group, column))
+                self._columns.move_to_end((path, column))
             return found
 
-    def put(self, path: str, group: int, column: str, values: pa.Array) -> None:
-        """Keep a column; the ones not used for longest make room."""
+    def put(
+        self,
+        path: str,
+        column: str,
+        own: FileColumn,
+        group: int,
+        values: pa.Array,
+        offsets: NDArray[np.int64],
+    ) -> FileColumn:
+        """Keep the values of a row group; the columns not used for longest make room.
+
+        `own` is what the caller has of the column. The result has all of it and the new values, whatever
+        other threads have read or the cache has let go of meanwhile.
+        """
         with self._lock:
-            if (path, group, column) in self._columns:
-                return
-            self._columns[path, group, column] = values
-            self.bytes += values.nbytes
-            while self.bytes > self.limit and self._columns:
-                _, dropped = self._columns.popitem(last=False)
-                self.bytes -= dropped.nbytes
+            kept = self._columns.setdefault((path, column), own)
+            self._columns.move_to_end((path, column))
+            for number, known in [*own.groups.items(), (group, values)]:
+                if number not in kept.groups:
+                    kept.add(number, known, int(offsets[number]), int(offsets[-1]))
+            self.bytes += kept.bytes - kept.counted
+            kept.counted = kept.bytes
+            while self.bytes > self.limit and len(self._columns) > 1:
+                self._drop(next(iter(self._columns)))
+            return kept
+
+    def _drop(self, key: tuple[str, str]) -> None:
+        dropped = self._columns.pop(key)
+        self.bytes -= dropped.counted
+        dropped.counted = 0
 
     def forget(self, path: str) -> None:
         """Let go of a file's columns."""
         with self._lock:
             for key in [key for key in self._columns if key[0] == path]:
-                self.bytes -= self._columns.pop(key).nbytes
+                self._drop(key)
 
 
 def _default_limit() -> int:
@@ -86,7 +161,6 @@ class DataFileReader:
         counts = [self._metadata.row_group(group).num_rows for group in range(self._metadata.num_row_groups)]
         self.offsets: NDArray[np.int64] = np.r_[0, np.cumsum(counts)].astype(np.int64)
         groups = [self._metadata.row_group(group) for group in range(self._metadata.num_row_groups)]
-        self.bytes = [group.total_byte_size for group in groups]
         place = [self._metadata.schema.column(one).path for one in range(len(self._metadata.schema))].index(
             time
         )
@@ -94,23 +168,44 @@ class DataFileReader:
 
     def columns(self, group: int, names: Sequence[str]) -> dict[str, pa.Array]:
         """Columns of a row group."""
-        found = {name: column_cache.get(self._key, group, name) for name in names}
-        missing = [name for name, values in found.items() if values is None]
-        if missing:
-            try:
-                with self._file(self._metadata) as file:
-                    table = file.read_row_group(group, columns=missing)
-            except FileNotFoundError:
-                raise
-            except (pa.ArrowException, OSError) as failure:
-                raise DamagedTableError(self.path, f"can't be read ({failure})") from failure
+        return {name: column.groups[group] for name, column in self.load([group], names).items()}
+
+    def load(self, groups: Iterable[int], names: Sequence[str]) -> dict[str, FileColumn]:
+        """Columns with these row groups read."""
+        columns: dict[str, FileColumn] = {}
+        for name in names:
+            columns[name] = column_cache.get(self._key, name) or FileColumn()
+        for group in groups:
+            missing = [name for name in names if group not in columns[name].groups]
+            if not missing:
+                continue
+            begin, end = int(self.offsets[group]), int(self.offsets[group + 1])
+            table = self._decoded(group, missing)
             for name in missing:
                 values = table.column(name).combine_chunks()
-                if len(values) != self.offsets[group + 1] - self.offsets[group]:
+                if len(values) != end - begin:
                     raise DamagedTableError(self.path, f"has too few values of {name}")
-                column_cache.put(self._key, group, name, values)
-                found[name] = values
-        return found
+                columns[name] = column_cache.put(self._key, name, columns[name], group, values, self.offsets)
+        return columns
+
+    def _decoded(self, group: int, names: list[str]) -> pa.Table:
+        try:
+            with self._file(self._metadata) as file:
+                return file.read_row_group(group, columns=names)
+        except FileNotFoundError:
+            raise
+        except (pa.ArrowException, OSError) as failure:
+            raise DamagedTableError(self.path, f"can't be read ({failure})") from failure
+
+    def group_bytes(self, group: int, names: Sequence[str]) -> int:
+        """Bytes in the file of some columns of a row group."""
+        row_group = self._metadata.row_group(group)
+        chunks = [row_group.column(place) for place in range(row_group.num_columns)]
+        return sum(
+            chunk.total_compressed_size
+            for chunk in chunks
+            if chunk.path_in_schema in names or chunk.path_in_schema.partition(".")[0] in names
+        )
 
     def times(self, group: int) -> NDArray[np.int64]:
         """The times of a row group, rising, as ticks."""

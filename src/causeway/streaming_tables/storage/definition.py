@@ -57,6 +57,13 @@ class TimeDefinition:
         return pa.int64() if self.kind == "seconds" else pa.timestamp("us", "UTC")
 
     @property
+    def limits(self) -> tuple[int, int]:
+        """The first and the last time that a row can have: for timestamps, those of the years 1 to 9999."""
+        if self.kind == "seconds":
+            return -(2**61), 2**61
+        return -62_135_596_800_000_000, 253_402_300_799_999_999
+
+    @property
     def second(self) -> int:
         """A second in the table's time unit."""
         return 1 if self.kind == "seconds" else 1_000_000

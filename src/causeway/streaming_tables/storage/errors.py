@@ -13,9 +13,11 @@ __all__ = ["DamagedTableError", "UnsupportedPredicate", "refusal"]
 class DamagedTableError(UserError):
     """A file of the table is missing or does not hold what was written; nothing of it is served."""
 
-    def __init__(self, path: Path, what: str) -> None:
+    def __init__(
+        self, path: Path, what: str, remedy: str = "The table is damaged: restore this file from a backup"
+    ) -> None:
         """`what` completes the sentence that begins with the file's name."""
-        super().__init__(f"{path} {what}. The table is damaged: restore this file from a backup")
+        super().__init__(f"{path} {what}. {remedy}")
         self.path = path
 
 

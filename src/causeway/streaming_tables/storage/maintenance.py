@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -85,19 +85,18 @@ class Maintenance:
             self._adopt_commits()
             reached("roll")
             store = self._store
-            with self._writer._appending:
-                end = self._writer.roll()
+            progress = self._writer.roll()
+            end = progress.frames
             with store.lock:
                 begin = store.past.log_mark
                 tails = [(first, tail) for first, tail in sorted(store.log.segments.items()) if first < end]
-                sources = dict(store.log.progress.sources)
             if begin == end:
                 self._remove_segments(end)
                 return
             for name in ("late", "rejected"):
                 self._flush_side(name, [tail for _, tail in tails], end)
             files = self._write_rows([tail for _, tail in tails], begin, end, run)
-            self._commit(files, [], end, sources)
+            self._commit(files, [], end, progress.sources)
             self._remove_segments(end)
             self._merge()
             self._remove_old()
@@ -126,10 +125,12 @@ class Maintenance:
 
     def _flush_side(self, name: str, tails: Sequence[SegmentTail], end: int) -> None:
         """Move late or rejected rows to their Delta table; it has its own mark, so it is done once."""
-        delta = self._store.side(name)
-        delta.update()
+        with self._store.lock:
+            delta = self._store.side(name)
+            delta.update()
+            mark = delta.log_mark
         parts = [part for tail in tails for part in (tail.late if name == "late" else tail.rejected)]
-        tables = [table for frame, table in parts if frame >= delta.log_mark]
+        tables = [table for frame, table in parts if frame >= mark]
         if not tables:
             return
         reached(f"write {name}")
@@ -148,7 +149,7 @@ class Maintenance:
         add: Sequence[DataFile],
         remove: Sequence[DataFile],
         log_mark: int | None = None,
-        sources: dict[str, int] | None = None,
+        sources: Mapping[str, int] | None = None,
         *,
         data_change: bool = True,
         changes: int | None = None,

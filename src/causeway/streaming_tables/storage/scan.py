@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from causeway.streaming_tables.storage.column_reader import DataFileReader
+from causeway.streaming_tables.storage.column_reader import DataFileReader, FileColumn, fixed_width_view
 from causeway.streaming_tables.storage.predicate import CompiledComparison, CompiledPredicate
 from causeway.streaming_tables.storage.tail import Chunk
 from causeway.streaming_tables.storage.value_index import ValueIndex
@@ -20,6 +20,9 @@ __all__ = ["FileReport", "Selection", "scan_chunk", "scan_file", "slots_for"]
 _INDEX_SHARE: Final = 0.2
 """A value index is used if it leaves at most this share of the rows that the time range leaves."""
 
+_FEW: Final = 1 / 16
+"""Rows are looked at one by one when at most this share of them is left."""
+
 _Rows = NDArray[np.int64] | slice
 
 
@@ -27,7 +30,6 @@ _Rows = NDArray[np.int64] | slice
 class FileReport:
     """What a scan of a data file read and passed over."""
 
-    groups: int = 0
     groups_read: int = 0
     bytes_read: int = 0
     rows_in_time: int = 0
@@ -61,6 +63,24 @@ class Selection:
         for name in self.columns:
             self.pieces.setdefault(name, []).append(_taken(values[name], rows))
 
+    def add_from_file(self, reader: DataFileReader, rows: _Rows) -> None:
+        """Take rows of a data file."""
+        count = _length(rows)
+        if self.limit is not None and self.rows + count > self.limit:
+            count = self.limit - self.rows
+            rows = slice(rows.start, rows.start + count) if isinstance(rows, slice) else rows[:count]
+        if not count:
+            return
+        self.rows += count
+        groups = _groups_of(reader, rows)
+        for name, column in reader.load(groups, self.columns).items():
+            pieces = self.pieces.setdefault(name, [])
+            values = column.flat(self.schema.field(name).type)
+            if values is not None:
+                pieces.append(_taken(values, rows))
+            else:
+                pieces.extend(_taken(column.groups[group], _within(reader, rows, group)) for group in groups)
+
     def table(self) -> pa.Table:
         """All of them."""
         schema = pa.schema([self.schema.field(name) for name in self.columns])
@@ -72,24 +92,10 @@ class Selection:
         return pa.Table.from_arrays(arrays, schema=schema)
 
 
-def _numbers(values: pa.Array) -> NDArray[Any] | None:
-    """A view of fixed-width values without NULLs as integers of the same width; None for others."""
-    kind = values.type
-    if values.null_count or not (pa.types.is_primitive(kind) and not pa.types.is_boolean(kind)):
-        return None
-    width = kind.bit_width
-    if width not in (8, 16, 32, 64):
-        return None
-    buffer = values.buffers()[1]
-    if buffer is None:
-        return None
-    return np.frombuffer(buffer, f"i{width // 8}")[values.offset : values.offset + len(values)]
-
-
 def _taken(values: pa.Array, rows: _Rows) -> pa.Array:
     if isinstance(rows, slice):
         return values.slice(rows.start, rows.stop - rows.start)
-    numbers = _numbers(values)
+    numbers = fixed_width_view(values)
     if numbers is None:
         return values.take(pa.array(rows))
     taken = numbers.take(rows)
@@ -97,14 +103,23 @@ def _taken(values: pa.Array, rows: _Rows) -> pa.Array:
 
 
 def _narrowed(group: Sequence[CompiledComparison], values: Mapping[str, pa.Array], rows: _Rows) -> _Rows:
+    """The rows for which all comparisons hold.
+
+    Of a whole range of rows all comparisons are evaluated, until few rows are left: then only for those.
+    """
+    mask: NDArray[np.bool_] | None = None
     for comparison in group:
-        mask = comparison.mask(_taken(values[comparison.column], rows))
-        if mask.all():
+        more = comparison.mask(_taken(values[comparison.column], rows))
+        if not isinstance(rows, slice):
+            rows = rows[more]
             continue
-        rows = np.flatnonzero(mask) + rows.start if isinstance(rows, slice) else rows[mask]
-        if not _length(rows):
-            break
-    return rows
+        mask = more if mask is None else mask & more
+        if np.count_nonzero(mask) < _FEW * len(mask):
+            rows, mask = np.flatnonzero(mask) + rows.start, None
+    if mask is None or not isinstance(rows, slice) or mask.all():
+        return rows
+    left: NDArray[np.int64] = np.flatnonzero(mask) + rows.start
+    return left
 
 
 def _numbered(rows: _Rows) -> NDArray[np.int64]:
@@ -222,44 +237,75 @@ def scan_file(
     high: int | None,
     predicate: CompiledPredicate | None,
     indexes: Mapping[str, ValueIndex],
-    selection: Selection | None,
+    selection: Selection,
+    *,
+    only_report: bool = False,
 ) -> FileReport:
-    """Add the rows of a data file. Without a selection, only say what would be read."""
-    report = FileReport(groups=len(reader.bytes))
+    """Add the rows of a data file, or only say what would be read."""
+    report = FileReport()
     first, last = reader.rows_between(low, high)
     report.rows_in_time = last - first
     if first == last:
         return report
     by_index = _from_indexes(predicate, indexes, first, last, report) if predicate and indexes else None
-    names = list(
-        dict.fromkeys([*(selection.columns if selection else ()), *(predicate.columns if predicate else ())])
-    )
-    begin = int(np.searchsorted(reader.offsets, first, "right")) - 1
-    end = int(np.searchsorted(reader.offsets, last, "left"))
-    for group in range(begin, end):
-        offset, stop = int(reader.offsets[group]), int(reader.offsets[group + 1])
-        rows: _Rows
-        if by_index is None:
-            rows = slice(max(first, offset) - offset, min(last, stop) - offset)
-            parts = None
-        else:
-            parts = [
-                (rest, found[slice(*np.searchsorted(found, (offset, stop)))] - offset)
-                for rest, found in by_index
-            ]
-            if not any(len(found) for _, found in parts):
-                continue
-        report.groups_read += 1
-        report.bytes_read += reader.bytes[group]
-        if selection is None:
-            continue
-        values = reader.columns(group, names)
-        if parts is not None:
-            kept = [_numbered(_narrowed(rest, values, found)) for rest, found in parts if len(found)]
-            rows = kept[0] if len(kept) == 1 else np.unique(np.concatenate(kept))
-        elif predicate is not None:
-            rows = _matching(predicate.groups, values, rows)
-        selection.add(values, rows, _length(rows))
-        if selection.full:
-            break
+    names = list(dict.fromkeys([*selection.columns, *(predicate.columns if predicate else ())]))
+    rows: _Rows = slice(first, last)
+    if by_index is not None:
+        rows = (
+            by_index[0][1] if len(by_index) == 1 else np.unique(np.concatenate([one for _, one in by_index]))
+        )
+    groups = _groups_of(reader, rows)
+    report.groups_read = len(groups)
+    if only_report:
+        report.bytes_read = sum(reader.group_bytes(group, names) for group in groups)
+    elif groups:
+        if predicate is not None:
+            columns = reader.load(groups, predicate.columns)
+            rows = _selected(reader, columns, selection.schema, predicate, by_index, rows)
+        selection.add_from_file(reader, rows)
     return report
+
+
+def _groups_of(reader: DataFileReader, rows: _Rows) -> list[int]:
+    """The row groups that hold the rows."""
+    if isinstance(rows, slice):
+        begin = int(np.searchsorted(reader.offsets, rows.start, "right")) - 1
+        return list(range(begin, int(np.searchsorted(reader.offsets, rows.stop, "left"))))
+    places = np.searchsorted(rows, reader.offsets)
+    return np.flatnonzero(places[1:] > places[:-1]).tolist()
+
+
+def _within(reader: DataFileReader, rows: _Rows, group: int) -> _Rows:
+    """Those of the rows that are in a row group, numbered from its beginning."""
+    begin, end = int(reader.offsets[group]), int(reader.offsets[group + 1])
+    if isinstance(rows, slice):
+        return slice(max(rows.start, begin) - begin, min(rows.stop, end) - begin)
+    inside: NDArray[np.int64] = rows[slice(*np.searchsorted(rows, (begin, end)))] - begin
+    return inside
+
+
+def _selected(
+    reader: DataFileReader,
+    columns: Mapping[str, FileColumn],
+    schema: pa.Schema,
+    predicate: CompiledPredicate,
+    by_index: list[tuple[Sequence[CompiledComparison], NDArray[np.int64]]] | None,
+    rows: _Rows,
+) -> _Rows:
+    """The rows of a file that match, of those that time and indexes leave."""
+    parts: list[tuple[Sequence[Sequence[CompiledComparison]], _Rows]]
+    parts = [(predicate.groups, rows)] if by_index is None else [([rest], found) for rest, found in by_index]
+    flat = {name: column.flat(schema.field(name).type) for name, column in columns.items()}
+    found: list[_Rows] = []
+    for groups, left in parts:
+        if not any(values is None for values in flat.values()):
+            found.append(_matching(groups, flat, left) if _length(left) else left)
+            continue
+        for group in _groups_of(reader, left):
+            values = {name: column.groups[group] for name, column in columns.items()}
+            matching = _numbered(_matching(groups, values, _within(reader, left, group)))
+            found.append(matching + reader.offsets[group])
+    if len(found) == 1:
+        return found[0]
+    numbers = np.concatenate([np.empty(0, np.int64), *(_numbered(one) for one in found)])
+    return numbers if len(parts) == 1 else np.unique(numbers)

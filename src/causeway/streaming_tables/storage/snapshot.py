@@ -14,6 +14,7 @@ from causeway.runtime.errors import UserError
 from causeway.streaming_tables.storage.data_files import ROW_GROUP_ROWS, DataFile
 from causeway.streaming_tables.storage.definition import REJECTED_SCHEMA, SEQ, TableDefinition
 from causeway.streaming_tables.storage.errors import DamagedTableError
+from causeway.streaming_tables.storage.facts import Candidates, ScanReport, TableFacts
 from causeway.streaming_tables.storage.frames import Progress
 from causeway.streaming_tables.storage.last_rows import chunk_block, file_block, last_rows
 from causeway.streaming_tables.storage.past import PastVersion
@@ -25,7 +26,7 @@ from causeway.streaming_tables.storage.value_index import is_indexable
 if TYPE_CHECKING:
     from causeway.streaming_tables.storage.store import TableStore
 
-__all__ = ["Candidates", "ScanReport", "Snapshot", "TableFacts", "View"]
+__all__ = ["Snapshot", "View", "read_side_file"]
 
 _RETRIES: Final = 100
 _Result = TypeVar("_Result")
@@ -42,68 +43,6 @@ class View:
     late: tuple[tuple[int, pa.Table], ...]
     rejected: tuple[tuple[int, pa.Table], ...]
     log_bytes: int
-
-
-@dataclass(frozen=True)
-class Candidates:
-    """What a Spark job has to read: whole files, of which it still applies every condition.
-
-    `time_from` and `time_to` (inclusive; None: no bound) are conditions too: they have the historical period
-    in them. `tail` are rows of the log; they are filtered already.
-    """
-
-    files: list[Path]
-    tail: pa.Table
-    time_from: int | None
-    time_to: int | None
-    rows: int
-    bytes: int
-
-
-@dataclass(frozen=True)
-class ScanReport:
-    """What a scan reads and passes over, and by which index."""
-
-    files: int
-    files_by_time: int
-    files_by_value: int
-    files_read: int
-    groups: int
-    groups_read: int
-    bytes: int
-    bytes_read: int
-    log_rows: int
-    indexes: tuple[str, ...]
-
-    def __str__(self) -> str:
-        index = f"value index on {', '.join(self.indexes)}" if self.indexes else "no value index"
-        return (
-            f"reads {self.files_read} of {self.files} files "
-            f"({self.files_by_time} passed over by time, {self.files_by_value} by value), "
-            f"{self.groups_read} of {self.groups} row groups, {self.bytes_read:,} of {self.bytes:,} bytes, "
-            f"{self.log_rows:,} rows of the log; {index}"
-        )
-
-
-@dataclass(frozen=True)
-class TableFacts:
-    """What a table holds."""
-
-    rows: int
-    accepted: int
-    bytes: int
-    oldest: int | None
-    newest: int | None
-    closed: int | None
-    ended: bool
-    late: int
-    rejected: int
-    compartments: int
-    files: int
-    log_rows: int
-    log_bytes: int
-    indexes: tuple[str, ...]
-    past_version: int
 
 
 class Snapshot:
@@ -300,15 +239,17 @@ class Snapshot:
             compiled, low, high = _bounds(view, predicate, time_from, time_to, as_of)
             never = compiled is not None and not compiled.groups
             in_time = [] if never else _in_time(view, low, high, compiled)
+            selection = Selection(_names(view.definition, columns, False), view.definition.file_schema())
             reports: list[FileReport] = []
             groups = 0
             used: dict[str, None] = {}
             by_value = 0
             for file in in_time:
                 reader = self._store.reader(file)
-                groups += len(reader.bytes)
+                groups += len(reader.offsets) - 1
                 indexes = self._store.indexes(file, compiled.columns if compiled else ())
-                report = scan_file(reader, *_file_bounds(file, low, high), compiled, indexes, None)
+                bounds = _file_bounds(file, low, high)
+                report = scan_file(reader, *bounds, compiled, indexes, selection, only_report=True)
                 if report.index:
                     used.update(dict.fromkeys(report.index.split(", ")))
                 if report.groups_read:
@@ -431,10 +372,12 @@ def _bounds(
         low, high = compiled.bounds(definition.time.name)
         lows.append(low)
         highs.append(high)
+    # No row lies outside these limits, and within them a bound is a 64-bit number.
+    least, most = -(2**63), 2**63 - 1
     return (
         compiled,
-        max((low for low in lows if low is not None), default=None),
-        min((high for high in highs if high is not None), default=None),
+        max((min(max(low, least), most) for low in lows if low is not None), default=None),
+        min((min(max(high, least), most) for high in highs if high is not None), default=None),
     )
 
 

@@ -27,6 +27,7 @@ __all__ = ["ValueIndex", "index_file", "is_indexable", "ordered_keys", "write_in
 _MAGIC: Final = b"CWV1"
 _FIXED: Final = struct.Struct("<4sII")
 _ALIGNMENT: Final = 64
+_REMEDY: Final = "No row is lost: drop the index and create it again"
 
 
 def index_file(table_folder: Path, column: str, data_file: str) -> Path:
@@ -176,11 +177,11 @@ class ValueIndex:
             content: Any = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if size else b""
         view = memoryview(content)
         if size < _FIXED.size:
-            raise DamagedTableError(path, "is cut off")
+            raise DamagedTableError(path, "is cut off", _REMEDY)
         magic, text_size, checksum = _FIXED.unpack_from(view)
         body = view[_FIXED.size :]
         if magic != _MAGIC or zlib.crc32(body) != checksum:
-            raise DamagedTableError(path, "is damaged: drop the index and create it again, or")
+            raise DamagedTableError(path, "is damaged", _REMEDY)
         layout = json.loads(bytes(body[:text_size]))
         begin = _FIXED.size + text_size
         self._arrays = {

@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 from causeway.runtime.errors import UserError
 from causeway.runtime.lock import FolderLock
 from causeway.streaming_tables.storage.arrival_log import LogWriter, SegmentGoneError
-from causeway.streaming_tables.storage.definition import REJECTED_SCHEMA, IndexDefinition
+from causeway.streaming_tables.storage.definition import REJECTED_SCHEMA, IndexDefinition, TableDefinition
 from causeway.streaming_tables.storage.errors import DamagedTableError
+from causeway.streaming_tables.storage.frames import Progress
 from causeway.streaming_tables.storage.log_state import LogState, StateFile
 from causeway.streaming_tables.storage.maintenance import Maintenance
 from causeway.streaming_tables.storage.tail import times_of
@@ -126,12 +127,15 @@ class TableWriter:
                 )
             )
 
-    def roll(self) -> int:
-        """Begin a new segment; returns its first frame."""
-        with self.store.lock:
-            self._log_writer.roll()
-            self.tell_state()
-            return self.store.log.segment
+    def roll(self) -> Progress:
+        """Begin a new segment; returns the progress there. Readers do not wait while it is made durable."""
+        with self._appending:
+            size = self._log_writer.make_next()
+            with self.store.lock:
+                if size is not None:
+                    self._log_writer.go_on_in_next(size)
+                    self.tell_state()
+                return self.store.log.progress
 
     def append(
         self,
@@ -158,6 +162,7 @@ class TableWriter:
                 return Appended(0, 0, 0, True, progress.newest, progress.closed(definition.slack))
             rows = _checked(rows, definition.arrow_schema(), definition.name)
             times = times_of(rows.column(definition.time.name))
+            _refuse_far_times(times, definition)
             late = _late_rows(times, progress.newest, progress.floor, definition.slack)
             tables = {"rows": rows}
             if late is not None:
@@ -302,6 +307,7 @@ def _late_rows(
     """Which rows are late, whatever the cuts of batches; None if no row is."""
     if not len(times):
         return None
+    slack = min(slack, 2**62)  # no two times are further apart, and the difference stays a 64-bit number
     before = np.maximum.accumulate(times)
     late = np.zeros(len(times), np.bool_)
     late[1:] = times[1:] < before[:-1] - slack
@@ -310,6 +316,16 @@ def _late_rows(
     if floor is not None:
         late |= times <= floor
     return late if late.any() else None
+
+
+def _refuse_far_times(times: NDArray[np.int64], definition: TableDefinition) -> None:
+    earliest, latest = definition.time.limits
+    if len(times) and (times.min() < earliest or times.max() > latest):
+        raise UserError(
+            f"a row for {definition.name} has a {definition.time.name} that is too early or too late: "
+            f"from {earliest} to {latest} are possible"
+            + ("" if definition.time.kind == "seconds" else " (microseconds since 1970: years 1 to 9999)")
+        )
 
 
 def _largest(*values: int | None) -> int | None:

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from causeway.nexmark.judge.output_matching.areas import (
+    Emissions,
     Span,
     Steps,
-    Told,
     match_answers,
     match_counts,
     match_sets,
@@ -32,9 +32,9 @@ spans = st.tuples(st.integers(0, TICKS - 1), st.integers(1, TICKS)).map(
 )
 
 
-def told(found: list[Row]) -> Told:
+def told(found: list[Row]) -> Emissions:
     times, keys, values = (np.array([row[at] for row in found]) for at in range(3))
-    return Told(TICK * times.astype(np.float64), keys.astype(np.int64), values.astype(np.float64))
+    return Emissions(TICK * times.astype(np.float64), keys.astype(np.int64), values.astype(np.float64))
 
 
 def counts(found: list[Row]) -> tuple[np.ndarray, np.ndarray]:
@@ -107,7 +107,7 @@ def test_the_papers_example() -> None:
     """Bids b at times t with delays d: every rise is missing for as long as it is delayed."""
     bids, times, delays = np.array([10.0, 12, 17, 30]), np.array([1.0, 2, 4, 7]), np.array([0.5, 1.5, 2, 1])
     item = np.zeros(4, np.int64)
-    matching = match_values(Told(times, item, bids), Told(times + delays, item, bids), Span(0, 10))
+    matching = match_values(Emissions(times, item, bids), Emissions(times + delays, item, bids), Span(0, 10))
     rises = np.diff(bids, prepend=0)
     assert matching.metric == pytest.approx((rises * delays).sum() / 10)
     assert matching.ideal.at(np.array([0.5, 1, 3.9, 9])).tolist() == [0, 10, 12, 30]
@@ -167,6 +167,6 @@ def test_many_rows_take_no_time() -> None:
     many = 400_000
     times, keys = np.sort(dice.random(many)) * 60, dice.integers(0, 20_000, many)
     values = np.cumsum(dice.random(many))
-    matching = match_values(Told(times, keys, values), Told(times + 0.5, keys, values), Span(5, 60))
+    matching = match_values(Emissions(times, keys, values), Emissions(times + 0.5, keys, values), Span(5, 60))
     assert matching.metric > 0
     assert len(matching.ideal.thinned(Span(5, 60), 500).times) <= 500

@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from causeway.nexmark.events.firehose_process import FirehoseClock, begin_spool
+from causeway.nexmark.events.slices import release_slices
 from causeway.nexmark.generator.firehose import Firehose
 from causeway.nexmark.judge.batch import batch_answer
 from causeway.nexmark.judge.check import register_tables
@@ -21,6 +22,8 @@ from causeway.nexmark.judge.output_matching.ideal import DISTANCES, find_ideal
 from causeway.nexmark.judge.output_matching.matching import ideal_timeline, our_timeline
 from causeway.nexmark.model import MODELS
 from causeway.nexmark.queries import find_query, query_names
+from causeway.streaming.delivery import SpoolControl
+from causeway.streaming.sink import BatchFolder
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -57,8 +60,8 @@ def spools(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         for number in range(SLICES):
             for stream, table in firehose.deliver(number * size, (number + 1) * size).items():
                 pq.write_table(table, spool / stream / f"{number:06d}.parquet")
-        (spool / "released" / "newest").write_text(str(SLICES))
-        (spool / "released" / "end").write_text(str(SLICES))
+        release_slices(spool, SLICES)
+        SpoolControl(spool).save("finished", slices=SLICES)
         found[name] = spool
     return found
 
@@ -72,25 +75,26 @@ def clock_of(model: str) -> FirehoseClock:
 
 
 def write_batch(answers: Path, number: int, second: float, rows: pa.Table) -> None:
-    folder = answers / f"batch-{number:09d}"
-    folder.mkdir(parents=True)
+    batches = BatchFolder(answers)
+    folder = batches.begin(number)
+    folder.mkdir()
     columns = [
         column.cast(pa.timestamp("us", tz="UTC")) if pa.types.is_timestamp(column.type) else column
         for column in rows.columns
     ]
     pq.write_table(pa.table(columns, names=rows.column_names), folder / "part-0.parquet")
-    note = {"batch": number, "began": STARTED + second - 0.1, "readable": STARTED + second, "slices": 0}
-    folder.with_suffix(".json").write_text(json.dumps(note))
+    times = {"began": STARTED + second - 0.1, "readable": STARTED + second}
+    batches.finish(number, {"batch": number, "slices": 0} | times)
 
 
-def matched(spark: SparkSession, spools: dict[str, Path], name: str, answers: Path, **given: Any) -> Any:
+def matched(spark: SparkSession, spools: dict[str, Path], name: str, answers: Path, **settings: Any) -> Any:
     facts = output_matching(
         spark,
         find_query("modern", name),
         spools["modern"],
         answers,
         clock_of("modern"),
-        given.get("warm_up", 0.0),
+        settings.get("warm_up", 0.0),
     )
     json.dumps(facts)
     return facts

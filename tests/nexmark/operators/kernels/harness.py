@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from collections.abc import Sequence
@@ -13,9 +12,10 @@ import pyarrow as pa
 from tests.nexmark.judge.batch.tables import Event
 
 from causeway.nexmark.model import ARRIVAL, MODELS
-from causeway.nexmark.operators.kernels import END_OF_TIME, Watermark
-from causeway.nexmark.operators.source import deal, from_bytes, kernel_named, to_bytes
+from causeway.nexmark.operators.kernels import END_OF_TIME, Watermark, split_late
+from causeway.nexmark.operators.source import deal
 from causeway.nexmark.queries import Query
+from causeway.streaming.cells import pack_table, unpack_table
 
 
 class KeptState:
@@ -23,27 +23,29 @@ class KeptState:
 
     def __init__(self) -> None:
         self.cells: dict[str, bytes] = {}
-        self.late: list[Any] = []
+        self.late: list[tuple[str, dict[str, Any]]] = []
 
     def get(self, name: str) -> pa.Table | None:
-        return from_bytes(self.cells[name]) if name in self.cells else None
+        return unpack_table(self.cells[name]) if name in self.cells else None
 
     def put(self, name: str, table: pa.Table) -> None:
-        self.cells[name] = to_bytes(table)
+        self.cells[name] = pack_table(table)
 
     def remove(self, name: str) -> None:
         self.cells.pop(name, None)
 
-    def set_aside(self, stream: str, late: pa.Table) -> None:
-        self.late += late.to_pylist()
+    def keep_late(self, stream: str, late: pa.Table) -> None:
+        self.late += [(stream, row) for row in late.to_pylist()]
 
 
 def stepwise(
     query: Query, events: Sequence[Event], cuts: Sequence[int], shards: int, delay: int
 ) -> tuple[list[dict[str, Any]], list[KeptState]]:
-    """All answers to events that come in batches cut at `cuts`, and the states in the end."""
-    assert query.kernel is not None
-    kernel = kernel_named(query.kernel, json.loads(query.arguments))
+    """All answers to events that arrive in batches cut at `cuts`, and the states in the end.
+
+    Late events are in the states, wherever they were found late.
+    """
+    kernel = query.make_kernel()
     model = MODELS[query.model]
     shards = 1 if kernel.dealt_by is None else shards
     states = [KeptState() for _ in range(shards)]
@@ -51,7 +53,7 @@ def stepwise(
     before, newest = -(1 << 62), -(1 << 62)
     edges = sorted({0, *cuts, len(events)})
     for first, last in [*pairwise(edges), (len(events), len(events) + 1)]:
-        given: list[dict[str, pa.Table]] = [{} for _ in range(shards)]
+        tables = {}
         for stream, names in kernel.reads.items():
             rows = [
                 {**row, ARRIVAL: at}
@@ -61,14 +63,18 @@ def stepwise(
             newest = max([newest, *(row[model.time[stream]] for row in rows)])
             fields = [model.streams[stream].field(name) for name in {*names, model.time[stream]}]
             table = pa.Table.from_pylist(rows, schema=pa.schema([*fields, (ARRIVAL, pa.int64())]))
-            by = None if kernel.dealt_by is None else kernel.dealt_by[stream]
-            for mine, cell in zip(given, deal(kernel.combine(stream, table), by, shards), strict=True):
-                mine[stream] = from_bytes(cell)
+            tables[stream], late = split_late(table, kernel.late_from(stream, table), before)
+            if late is not None:
+                states[0].keep_late(stream, late)
+        shares: list[dict[str, pa.Table]] = [{} for _ in range(shards)]
+        for stream, combined in kernel.combine_all(tables).items():
+            column = None if kernel.dealt_by is None else kernel.dealt_by[stream]
+            for share, cell in zip(shares, deal(combined, column, shards), strict=True):
+                share[stream] = unpack_table(cell)
         now = END_OF_TIME if first == len(events) else newest - delay
         watermark = Watermark(before, max(before, now))
-        for mine, state in zip(given, states, strict=True):
-            step = kernel_named(query.kernel, json.loads(query.arguments))
-            answers += _milliseconds(step.step(mine, watermark, state)).to_pylist()
+        for share, state in zip(shares, states, strict=True):
+            answers += _milliseconds(query.make_kernel().step(share, watermark, state)).to_pylist()
         before = watermark.now
     return answers, states
 
@@ -76,9 +82,9 @@ def stepwise(
 def final(query: Query, answers: Sequence[dict[str, Any]]) -> Counter[tuple[Any, ...]]:
     """What the answers amount to, in the columns of the query."""
     if query.final is not None:
-        told = re.search(r"SELECT (.*?)\s+FROM answer", query.final, re.DOTALL)
-        assert told is not None
-        columns = [column.strip().split(" AS ") for column in told[1].split(",")]
+        selected = re.search(r"SELECT (.*?)\s+FROM answer", query.final, re.DOTALL)
+        assert selected is not None
+        columns = [column.strip().split(" AS ") for column in selected[1].split(",")]
         answers = [{column[-1]: answer[column[0]] for column in columns} for answer in answers]
     if query.keys:
         answers = list({tuple(answer[key] for key in query.keys): answer for answer in answers}.values())

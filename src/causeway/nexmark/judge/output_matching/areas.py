@@ -14,10 +14,10 @@ import numpy.typing as npt
 __all__ = [
     "F64",
     "I64",
+    "Emissions",
     "Matching",
     "Span",
     "Steps",
-    "Told",
     "match_answers",
     "match_counts",
     "match_sets",
@@ -30,7 +30,7 @@ I64 = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Span:
-    """The seconds over which the area is taken; what was told before counts as told."""
+    """The seconds over which the area is taken; what was emitted before counts as emitted."""
 
     begin: float
     end: float
@@ -63,18 +63,18 @@ class Steps:
         widths = np.diff(np.r_[inside.times, span.end])
         return float(inside.values @ widths) / (span.end - span.begin)
 
-    def thinned(self, span: Span, most: int) -> Steps:
-        """At most so many steps between the ends of a span: the steps themselves, or values at even times."""
+    def thinned(self, span: Span, limit: int) -> Steps:
+        """At most `limit` steps between the ends of a span: the steps themselves, or values at even times."""
         inside = self.within(span)
-        if len(inside.times) <= most:
+        if len(inside.times) <= limit:
             return inside
-        times = np.linspace(span.begin, span.end, most)
+        times = np.linspace(span.begin, span.end, limit)
         return Steps(times, inside.at(times))
 
 
 @dataclass(frozen=True)
-class Told:
-    """What a system told: at a time, of a key, a value. Keys are numbers from 0 on, the same for both."""
+class Emissions:
+    """What a system emitted: at a time, of a key, a value. Keys are numbers from 0 on, the same for both."""
 
     times: F64
     keys: I64
@@ -93,14 +93,14 @@ class Matching:
     the values of one key of several."""
     ours: Steps
     key: int | None = None
-    """Whose values the figure shows: the key of which the ideal system told the most."""
+    """Whose values the figure shows: the key of which the ideal system emitted the most values."""
 
 
 def match_counts(ideal: tuple[F64, F64], ours: tuple[F64, F64], span: Span) -> Matching:
-    """How many answers one has told and the other has not.
+    """How many answers one has emitted and the other has not.
 
-    Both are times and how many answers were told then. Of two systems that tell the same answers, one later
-    than the other, the difference of their numbers is how many one lacks.
+    Both are times and how many answers were emitted then. Of two systems that emit the same answers, one
+    later than the other, the difference of their numbers is how many one lacks.
     """
     wanted, found = _counted(*ideal), _counted(*ours)
     times = np.union1d(wanted.times, found.times)
@@ -108,19 +108,19 @@ def match_counts(ideal: tuple[F64, F64], ours: tuple[F64, F64], span: Span) -> M
     return Matching(distance.mean(span), distance, wanted, found)
 
 
-def match_answers(ideal: Told, ours: Told, span: Span) -> Matching:
+def match_answers(ideal: Emissions, ours: Emissions, span: Span) -> Matching:
     """How many keys have another answer than they should, or one has an answer and the other has not."""
     merged = _merged(ideal, ours)
-    differs = (merged.ideal != merged.ours) | (merged.ideal_told != merged.ours_told)
+    differs = (merged.ideal != merged.ours) | (merged.ideal_emitted != merged.ours_emitted)
     distance, keys = _over_keys(merged, differs.astype(np.float64))
     right = Steps(keys.times, keys.values - distance.values)
     return Matching(distance.mean(span), distance, keys, right)
 
 
-def match_values(ideal: Told, ours: Told, span: Span) -> Matching:
-    """How far the current value of a key is from what it should be, mean over the keys that either told.
+def match_values(ideal: Emissions, ours: Emissions, span: Span) -> Matching:
+    """How far the current value of a key is from what it should be, mean over the keys that either emitted.
 
-    A value that was not told is 0.
+    A value that was not emitted is 0.
     """
     merged = _merged(ideal, ours)
     total, keys = _over_keys(merged, np.abs(merged.ideal - merged.ours))
@@ -170,18 +170,18 @@ def _last_of_each(times: F64, values: F64) -> Steps:
 
 @dataclass(frozen=True)
 class _Merged:
-    """Both systems' tellings by key and time, with the current value of each; the last of a key's moment."""
+    """Both systems' output by key and time, with the current value of each; the last of a key's moment."""
 
     times: F64
     keys: I64
     ideal: F64
-    ideal_told: npt.NDArray[np.bool_]
+    ideal_emitted: npt.NDArray[np.bool_]
     ours: F64
-    ours_told: npt.NDArray[np.bool_]
+    ours_emitted: npt.NDArray[np.bool_]
     first: npt.NDArray[np.bool_]
 
 
-def _merged(ideal: Told, ours: Told) -> _Merged:
+def _merged(ideal: Emissions, ours: Emissions) -> _Merged:
     times, keys = np.r_[ideal.times, ours.times], np.r_[ideal.keys, ours.keys]
     order = np.lexsort((times, keys))
     times, keys = times[order], keys[order]
@@ -192,8 +192,8 @@ def _merged(ideal: Told, ours: Told) -> _Merged:
     current = []
     for mine in (from_ideal, ~from_ideal):
         newest = np.maximum.accumulate(np.where(mine, np.arange(len(keys)), -1))
-        told = newest >= start
-        current += [np.where(told, values[newest], 0.0), told]
+        emitted = newest >= start
+        current += [np.where(emitted, values[newest], 0.0), emitted]
     last = np.r_[(keys[1:] != keys[:-1]) | (times[1:] != times[:-1]), True][: len(keys)]
     keys = keys[last]
     return _Merged(
@@ -208,7 +208,7 @@ def _merged(ideal: Told, ours: Told) -> _Merged:
 
 
 def _over_keys(merged: _Merged, distance: F64) -> tuple[Steps, Steps]:
-    """The sum over keys of a distance that each has from a moment on, and how many keys were told of."""
+    """The sum over keys of a distance that each has from a moment on, and how many keys have one."""
     before = np.where(merged.first, 0.0, np.r_[0.0, distance[:-1]][: len(distance)])
     order = np.argsort(merged.times, kind="stable")
     times = merged.times[order]

@@ -16,10 +16,10 @@ from causeway.nexmark.judge.check import register_tables
 from causeway.nexmark.judge.output_matching.areas import (
     F64,
     I64,
+    Emissions,
     Matching,
     Span,
     Steps,
-    Told,
     match_answers,
     match_counts,
     match_sets,
@@ -27,14 +27,15 @@ from causeway.nexmark.judge.output_matching.areas import (
 )
 from causeway.nexmark.judge.output_matching.ideal import Ideal, find_ideal
 from causeway.nexmark.queries import Query
-from causeway.nexmark.runner.answers import batch_notes
+from causeway.nexmark.queries.answers import batch_notes
+from causeway.streaming.sink import BatchFolder
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 __all__ = ["ideal_timeline", "our_timeline", "output_matching"]
 
-_MOST_POINTS: Final = 500
+_POINT_LIMIT: Final = 500
 _DIGITS: Final = 7
 
 
@@ -58,8 +59,8 @@ def output_matching(
     timeline = ideal_timeline(spark, ideal, end)
     readable = {note.batch: note.readable - clock.started for note in batch_notes(answers_folder)}
     if not ideal.ours:
-        told = _counts(answers_folder, readable)
-        matching = match_counts((_seconds(timeline, clock), _doubles(timeline, "value")), told, span)
+        ours_counted = _counts(answers_folder, readable)
+        matching = match_counts((_seconds(timeline, clock), _doubles(timeline, "value")), ours_counted, span)
         names = pa.array([], pa.string())
     else:
         ours = our_timeline(spark, ideal, answers_folder, readable)
@@ -67,14 +68,14 @@ def output_matching(
         when = np.array([readable[number] for number in _longs(ours, "batch").tolist()], np.float64)
         matching = _match(
             ideal,
-            Told(_seconds(timeline, clock), _codes(timeline, names), _doubles(timeline, "value")),
-            Told(when, _codes(ours, names), _doubles(ours, "value")),
+            Emissions(_seconds(timeline, clock), _codes(timeline, names), _doubles(timeline, "value")),
+            Emissions(when, _codes(ours, names), _doubles(ours, "value")),
             span,
         )
     return _facts(ideal, matching, span, names)
 
 
-def _match(ideal: Ideal, wanted: Told, found: Told, span: Span) -> Matching:
+def _match(ideal: Ideal, wanted: Emissions, found: Emissions, span: Span) -> Matching:
     if ideal.distance == "value":
         return match_values(wanted, found, span)
     if ideal.distance == "rows":
@@ -101,7 +102,7 @@ def ideal_timeline(spark: SparkSession, ideal: Ideal, before: int) -> pa.Table:
 def _counts(folder: Path, readable: Mapping[int, float]) -> tuple[F64, F64]:
     """When each batch was readable, and its number of answers."""
     rows = [
-        sum(pq.read_metadata(file).num_rows for file in _batch_folder(folder, number).glob("*.parquet"))
+        sum(pq.read_metadata(file).num_rows for file in BatchFolder(folder).output(number).glob("*.parquet"))
         for number in readable
     ]
     return np.array(list(readable.values()), np.float64), np.array(rows, np.float64)
@@ -110,7 +111,7 @@ def _counts(folder: Path, readable: Mapping[int, float]) -> tuple[F64, F64]:
 def our_timeline(spark: SparkSession, ideal: Ideal, folder: Path, readable: Mapping[int, float]) -> pa.Table:
     """Our answers as they stood after each `batch`: `key` and `value`."""
     schema = pa.schema([("batch", pa.int64()), ("key", pa.string()), ("value", pa.float64())])
-    written = (file for number in readable for file in _batch_folder(folder, number).glob("*.parquet"))
+    written = (file for number in readable for file in BatchFolder(folder).output(number).glob("*.parquet"))
     files = [str(file.resolve()) for file in written if pq.read_metadata(file).num_rows]
     if not files:
         return schema.empty_table()
@@ -150,10 +151,6 @@ def _summed(rows: DataFrame) -> DataFrame:
         .agg({"change": "sum"})
         .selectExpr("batch", "key", "sum(`sum(change)`) OVER (PARTITION BY key ORDER BY batch) AS value")
     )
-
-
-def _batch_folder(folder: Path, number: int) -> Path:
-    return folder / f"batch-{number:09d}"
 
 
 def _seconds(rows: pa.Table, clock: FirehoseClock) -> F64:
@@ -206,7 +203,7 @@ def _facts(ideal: Ideal, matching: Matching, span: Span, names: pa.Array) -> dic
 
 def _points(steps: Steps, span: Span) -> dict[str, list[float]]:
     """Few enough to draw; a value holds until the next."""
-    few = steps.thinned(span, _MOST_POINTS)
+    few = steps.thinned(span, _POINT_LIMIT)
     return {
         "seconds": [round(second, 4) for second in few.times.tolist()],
         "values": [float(f"{value:.{_DIGITS}g}") for value in few.values.tolist()],

@@ -1,7 +1,8 @@
 """Stateful queries as arrays in, arrays out: each kernel is one shard's part of a query, and knows no Spark.
 
-A kernel gets the events of some slices at once, all events of a key in the same shard, and tables that it
-kept. Time is the watermark: no event that is older will come, but for late ones, which are set aside.
+A kernel gets the events of some slices at once, all events of a key in the same shard, and the tables of its
+state. Time is the watermark: no older event will come. Late events are kept elsewhere before a kernel sees
+them (`late_from`).
 """
 
 from __future__ import annotations
@@ -24,8 +25,10 @@ __all__ = [
     "Watermark",
     "best_of_each",
     "longs",
+    "place_of",
     "put",
-    "sweep_chunks",
+    "rows_where",
+    "split_late",
     "text",
     "time",
     "together",
@@ -52,7 +55,7 @@ class Watermark:
 
 
 class State(Protocol):
-    """What a shard keeps from batch to batch: tables by name. Only those that are asked for are read."""
+    """What a shard keeps from batch to batch: tables by name. Only requested tables are read."""
 
     def get(self, name: str) -> pa.Table | None: ...
 
@@ -60,8 +63,8 @@ class State(Protocol):
 
     def remove(self, name: str) -> None: ...
 
-    def set_aside(self, stream: str, late: pa.Table) -> None:
-        """Keep events that came too late where the user finds them."""
+    def keep_late(self, stream: str, late: pa.Table) -> None:
+        """Keep late events, with the stream's own column names, where the user finds them."""
 
 
 class Kernel(ABC):
@@ -81,13 +84,35 @@ class Kernel(ABC):
         """`key`, unless a rule needs one shard."""
         return self.key
 
+    def late_from(self, stream: str, events: pa.Table) -> Longs | None:
+        """The watermark from which on each event is late; `None`: events of this stream never are.
+
+        Evaluated where events are read. An event whose value is not above the watermark of the batches before
+        is late: it is counted and kept as it is, and never reaches `combine` and `step`.
+        """
+        return None
+
     def combine(self, stream: str, events: pa.Table) -> pa.Table:
-        """What a shard needs to know of a slice's events; called where they are read, before they travel."""
+        """What a shard needs to know of a slice's events of a stream."""
         return events
 
+    def combine_all(self, events: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
+        """`combine` for all streams; called where events are read, before they travel to the shards."""
+        return {stream: self.combine(stream, rows) for stream, rows in events.items()}
+
     @abstractmethod
-    def step(self, given: Mapping[str, pa.Table], watermark: Watermark, state: State) -> pa.Table:
-        """Take in what came of each stream; returns answers, and changes the state."""
+    def step(self, events: Mapping[str, pa.Table], watermark: Watermark, state: State) -> pa.Table:
+        """Take in the new events of each stream; returns answers, and changes the state."""
+
+
+def split_late(events: pa.Table, late_from: Longs | None, watermark: int) -> tuple[pa.Table, pa.Table | None]:
+    """Events in time, and late ones if there are any, by the watermark of the batches before."""
+    if late_from is None:
+        return events, None
+    late = late_from <= watermark
+    if not late.any():
+        return events, None
+    return events.filter(pa.array(~late)), events.filter(pa.array(late))
 
 
 def longs(table: pa.Table, name: str) -> Longs:
@@ -113,6 +138,11 @@ def best_of_each(rows: pa.Table, keys: Sequence[str], order: Sequence[tuple[str,
     return rows.take(at[first])
 
 
+def rows_where(rows: pa.Table, flags: Flags) -> pa.Table:
+    """The rows with a flag; without a copy if all have one."""
+    return rows if flags.all() else rows.filter(pa.array(flags))
+
+
 def together(kept: pa.Table | None, new: pa.Table | None) -> pa.Table | None:
     """Rows of both, `None` if there are none."""
     tables = [table for table in (kept, new) if table is not None and table.num_rows]
@@ -127,12 +157,13 @@ def put(state: State, name: str, table: pa.Table | None) -> None:
         state.remove(name)
 
 
-def sweep_chunks(state: State, touched: Mapping[str, int], watermark: Watermark) -> None:
-    """Note until when (of the watermark) `touched` chunks are needed; take away what no longer is."""
-    kept = state.get("chunks")
-    ends = {} if kept is None else dict(zip(*kept.to_pydict().values(), strict=True))
-    ends |= touched
-    for name in [name for name, end in ends.items() if end <= watermark.now]:
-        state.remove(name)
-        del ends[name]
-    put(state, "chunks", pa.table([list(ends), list(ends.values())], names=["name", "until"]))
+def place_of(keys: Longs, sought: Longs) -> tuple[Longs, Flags]:
+    """For each sought value a place in `keys` (unordered, each value once), and whether it is there at all.
+
+    The place of a value that is not there is meaningless, but can be used as an index if `keys` has any.
+    """
+    if not len(keys):
+        return np.zeros(len(sought), np.int64), np.zeros(len(sought), bool)
+    order = np.argsort(keys, kind="stable")
+    place = order[np.minimum(np.searchsorted(keys[order], sought), len(keys) - 1)]
+    return place, keys[place] == sought

@@ -7,6 +7,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from causeway.nexmark.operators.kernels import Longs, State, longs, together
+from causeway.nexmark.operators.kernels.chunks import runs_of
 
 __all__ = ["category_averages", "last_bids", "last_closings", "mean_of", "window_averages"]
 
@@ -27,6 +28,8 @@ def mean_of(total: Longs, count: Longs, how: str) -> NDArray[np.float64] | Longs
 
 def category_averages(category: Longs, price: Longs, state: State) -> tuple[Longs, Longs, Longs]:
     """Add closings to what is kept; returns the categories that changed, their sums and counts."""
+    if not len(category):
+        return category, category, category
     kept = state.get("categories")
     changed = np.unique(category)
     if kept is not None:
@@ -44,15 +47,14 @@ def category_averages(category: Longs, price: Longs, state: State) -> tuple[Long
     return changed, total[which], counts[which]
 
 
-def last_closings(seller: Longs, price: Longs, most: int, state: State) -> tuple[Longs, Longs, Longs]:
-    """Add closings, in their order; returns for each the seller, and the sum and count of its last `most`.
+def last_closings(seller: Longs, price: Longs, limit: int, state: State) -> tuple[Longs, Longs, Longs]:
+    """Add closings, in their order; returns for each the seller, and the sum and count of its last `limit`.
 
     Sellers are kept in chunks of neighbours: only those who sold are read and written.
     """
     totals, counts = np.zeros(len(seller), np.int64), np.zeros(len(seller), np.int64)
-    for chunk in np.unique(seller // _CHUNK).tolist():
+    for chunk, which in runs_of(seller // _CHUNK):
         name = f"sellers {chunk}"
-        which = np.flatnonzero(seller // _CHUNK == chunk)
         kept = state.get(name)
         sellers, prices = seller[which], price[which]
         new = np.arange(len(which))
@@ -65,13 +67,13 @@ def last_closings(seller: Longs, price: Longs, most: int, state: State) -> tuple
         sizes = np.diff(np.r_[begins, len(sellers)])
         first = np.repeat(begins, sizes)
         place = np.arange(len(sellers))
-        start = np.maximum(first, place - most + 1)
+        start = np.maximum(first, place - limit + 1)
         before = np.r_[0, np.cumsum(prices)]
         back = np.empty(len(order), np.int64)
         back[order] = place
         mine = back[new]
         totals[which], counts[which] = before[mine + 1] - before[start[mine]], (place - start + 1)[mine]
-        last = place >= first + np.repeat(sizes, sizes) - most
+        last = place >= first + np.repeat(sizes, sizes) - limit
         state.put(name, pa.table([sellers[last], prices[last]], names=["seller", "price"]))
     return seller, totals, counts
 
@@ -81,8 +83,8 @@ def window_averages(won: pa.Table, window: int, state: State) -> tuple[Longs, Lo
 
     Beam's mean is over windows that begin with every multiple; what stands in the end is the last one.
     """
-    came = pa.table([won.column(name) for name in ("category", "closes", "bid_price")], names=_CLOSING)
-    kept = together(state.get("closings by category"), came)
+    new = pa.table([won.column(name) for name in ("category", "closes", "bid_price")], names=_CLOSING)
+    kept = together(state.get("closings by category"), new)
     assert kept is not None
     category, closes, price = (longs(kept, name) for name in _CLOSING)
     known, at = np.unique(category, return_inverse=True)
@@ -97,15 +99,15 @@ def window_averages(won: pa.Table, window: int, state: State) -> tuple[Longs, Lo
     return known[changed], total[changed], count[changed]
 
 
-def last_bids(won: pa.Table, most: int, but_the_last: bool, state: State) -> tuple[Longs, Longs, Longs]:
-    """For each seller that sold the sum and count of the `most` closings that were bid for last.
+def last_bids(won: pa.Table, limit: int, but_the_last: bool, state: State) -> tuple[Longs, Longs, Longs]:
+    """For each seller that sold the sum and count of the `limit` closings that were bid for last.
 
     With `but_the_last`, the last closing is one of them whenever it was bid for.
     """
-    came = pa.table(
+    new = pa.table(
         [won.column(name) for name in ("seller", "closes", "id", "bid_time", "bid_price")], names=_SALE
     )
-    kept = together(state.get("sales"), came)
+    kept = together(state.get("sales"), new)
     assert kept is not None
     seller, closes, item, bid, price = (longs(kept, name) for name in _SALE)
     order = np.lexsort((-item, -closes, seller))
@@ -115,10 +117,10 @@ def last_bids(won: pa.Table, most: int, but_the_last: bool, state: State) -> tup
     ties = (-item, -closes) if but_the_last else (-item,)
     order = np.lexsort((*ties, -bid, ~is_last & but_the_last, seller))
     taken = np.zeros(len(order), bool)
-    taken[order] = _places(seller[order]) < most
+    taken[order] = _places(seller[order]) < limit
     order = np.lexsort((*ties, -bid, seller))
     stays = np.zeros(len(order), bool)
-    stays[order] = _places(seller[order]) < most
+    stays[order] = _places(seller[order]) < limit
     state.put("sales", kept.filter(pa.array(stays | taken)))
     known, at = np.unique(seller, return_inverse=True)
     total, count = np.zeros(len(known), np.int64), np.zeros(len(known), np.int64)

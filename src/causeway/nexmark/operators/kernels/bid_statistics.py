@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from causeway.nexmark.operators.kernels import Kernel, Longs, State, Watermark, longs, put, text
+from causeway.nexmark.operators.kernels.chunks import runs_of
 
 __all__ = ["BidStatistics", "ChannelStatistics"]
 
@@ -33,17 +34,18 @@ class BidStatistics(Kernel):
     key: ClassVar[Mapping[str, str] | None] = None
     answer = pa.schema([("day", text), *((name, pa.int64()) for name in _COUNTS)])
 
-    def step(self, given: Mapping[str, pa.Table], watermark: Watermark, state: State) -> pa.Table:
-        """Count what came."""
-        bids = given.get("bid")
+    def late_from(self, stream: str, events: pa.Table) -> Longs | None:
+        """A bid counts until its day ends."""
+        end: Longs = (longs(events, "dateTime") // _DAY + 1) * _DAY
+        return end
+
+    def step(self, events: Mapping[str, pa.Table], watermark: Watermark, state: State) -> pa.Table:
+        """Count new bids."""
+        bids = events.get("bid")
         if bids is None:
             return self.answer.empty_table()
-        day = longs(bids, "dateTime") // _DAY
-        late = (day + 1) * _DAY <= watermark.before
-        state.set_aside("bid", bids.filter(pa.array(late)))
         found = [
-            self._day(int(number), bids.take(np.flatnonzero(day == number)), state)
-            for number in np.unique(day[~late])
+            self._day(day, bids.take(which), state) for day, which in runs_of(longs(bids, "dateTime") // _DAY)
         ]
         self._forget(state, watermark)
         return pa.concat_tables(found).cast(self.answer) if found else self.answer.empty_table()
@@ -58,32 +60,31 @@ class BidStatistics(Kernel):
 
     def _day(self, day: int, bids: pa.Table, state: State) -> pa.Table:
         group, groups = self.group(bids, state)
-        many = groups.num_rows
+        size = groups.num_rows
         price = longs(bids, "price")
         rank = 1 + (price >= _RANK_2) + (price >= _RANK_3)
-        came = np.zeros((many, 12), np.int64)
-        came[:, 0] = np.bincount(group, minlength=many)
+        new = np.zeros((size, 12), np.int64)
+        new[:, 0] = np.bincount(group, minlength=size)
         for number in (1, 2, 3):
-            came[:, number] = np.bincount(group[rank == number], minlength=many)
+            new[:, number] = np.bincount(group[rank == number], minlength=size)
         chunks: list[str] = []
         for place, kind in enumerate(("bidder", "auction"), 1):
             ids = longs(bids, kind)
-            for chunk in np.unique(ids // _CHUNK).tolist():
+            for chunk, which in runs_of(ids // _CHUNK):
                 name = f"{kind} {day} {chunk}"
-                which = ids // _CHUNK == chunk
-                came[:, 4 * place : 4 * place + 4] += _first_seen(
-                    state, name, group[which], ids[which], 1 << (rank[which] - 1), many
+                new[:, 4 * place : 4 * place + 4] += _first_seen(
+                    state, name, group[which], ids[which], 1 << (rank[which] - 1), size
                 )
                 chunks.append(name)
-        counts = _grown(state.get(f"counts {day}"), many)
-        totals = np.stack([longs(counts, name) for name in _COUNTS], axis=1) + came
-        last = np.full(many, -1)
+        counts = _grown(state.get(f"counts {day}"), size)
+        totals = np.stack([longs(counts, name) for name in _COUNTS], axis=1) + new
+        last = np.full(size, -1)
         np.maximum.at(last, group, longs(bids, "dateTime") // _MINUTE)
         last = np.maximum(last, longs(counts, "last"))
         counts = pa.table([*totals.T, last], names=[*_COUNTS, "last"])
         state.put(f"counts {day}", counts)
         _remember(state, day, [*chunks, f"counts {day}"])
-        changed = np.flatnonzero(came[:, 0])
+        changed = np.flatnonzero(new[:, 0])
         counts, groups = counts.take(changed), groups.take(changed)
         name = str(np.datetime64(day, "D"))
         columns = {"day": pa.array([name] * len(changed), text)} | self.describe(groups, counts)
@@ -142,14 +143,14 @@ class ChannelStatistics(BidStatistics):
     def describe(self, groups: pa.Table, counts: pa.Table) -> dict[str, pa.Array]:
         """The channel's name, and the minute of the day as HH:mm."""
         minute = longs(counts, "last") % (24 * 60)
-        told = [f"{at // 60:02d}:{at % 60:02d}" for at in range(24 * 60)]
+        names = [f"{at // 60:02d}:{at % 60:02d}" for at in range(24 * 60)]
         return {
             "channel": groups.column("channel"),
-            "minute": pa.array(told, text).take(pa.array(minute)),
+            "minute": pa.array(names, text).take(pa.array(minute)),
         }
 
 
-def _first_seen(state: State, name: str, group: Longs, ids: Longs, bits: Longs, many: int) -> Longs:
+def _first_seen(state: State, name: str, group: Longs, ids: Longs, bits: Longs, size: int) -> Longs:
     """How many are counted for the first time, of each group: in all, and by rank. Remembers them."""
     kept = state.get(name)
     old = 0
@@ -166,19 +167,19 @@ def _first_seen(state: State, name: str, group: Longs, ids: Longs, bits: Longs, 
     before, now = np.bitwise_or.reduceat(before, starts), np.bitwise_or.reduceat(bits[order], starts)
     group, ids = group[order][starts], ids[order][starts]
     state.put(name, pa.table([group, ids, now], names=["group", "id", "bits"]))
-    first = np.zeros((many, 4), np.int64)
-    first[:, 0] = np.bincount(group[before == 0], minlength=many)
+    first = np.zeros((size, 4), np.int64)
+    first[:, 0] = np.bincount(group[before == 0], minlength=size)
     for rank in (1, 2, 3):
         bit = 1 << (rank - 1)
-        first[:, rank] = np.bincount(group[(now & bit != 0) & (before & bit == 0)], minlength=many)
+        first[:, rank] = np.bincount(group[(now & bit != 0) & (before & bit == 0)], minlength=size)
     return first
 
 
-def _grown(counts: pa.Table | None, many: int) -> pa.Table:
+def _grown(counts: pa.Table | None, size: int) -> pa.Table:
     """Counts with a row for each group, zero for new ones."""
     there = 0 if counts is None else counts.num_rows
     new = pa.table(
-        [np.zeros(many - there, np.int64)] * len(_COUNTS) + [np.full(many - there, -1)],
+        [np.zeros(size - there, np.int64)] * len(_COUNTS) + [np.full(size - there, -1)],
         names=[*_COUNTS, "last"],
     )
     return new if counts is None else pa.concat_tables([counts, new]).combine_chunks()

@@ -1,6 +1,6 @@
 """Closings in the paper's model, where an auction is over when its `closed_auction` comes.
 
-State: besides open auctions and their best bids, the items up for auction and the closings that came.
+State: besides open auctions and their best bids, the items up for auction and the closings that are not due.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import ClassVar
 import numpy as np
 import pyarrow as pa
 
-from causeway.nexmark.operators.kernels import Flags, Longs, State, Watermark, longs, put, together
+from causeway.nexmark.operators.kernels import Flags, Longs, State, Watermark, longs, place_of, put, together
 from causeway.nexmark.operators.kernels.winning_bids import WinningBids
 
 __all__ = ["Closings"]
@@ -36,36 +36,41 @@ class Closings(WinningBids):
     }
     bid_columns: ClassVar = {"auction": "itemid", "bidder": "bidderId", "price": "price", "time": "bidTime"}
 
-    def step(self, given: Mapping[str, pa.Table], watermark: Watermark, state: State) -> pa.Table:
-        """Note the items that came, then as for any auction."""
-        if "item" in given:
-            put(state, "items", together(state.get("items"), given["item"].select(["id", "categoryId"])))
-        return super().step(given, watermark, state)
+    def late_from(self, stream: str, events: pa.Table) -> Longs | None:
+        """An item comes no later than its auction, and closings are taken in their order."""
+        if stream in ("item", "closed_auction"):
+            return longs(events, "time") + 1
+        return super().late_from(stream, events)
 
-    def closed(
-        self, auctions: pa.Table, given: Mapping[str, pa.Table], watermark: Watermark, state: State
-    ) -> Flags:
-        """Those whose closing came, when no bid before it is still to come."""
-        came = given.get("closed_auction")
-        came = None if came is None else came.select(["itemid", "time"])
-        closings = together(state.get("closings"), came)
+    def step(self, events: Mapping[str, pa.Table], watermark: Watermark, state: State) -> pa.Table:
+        """Keep new items and closings, then as for any auction."""
+        for stream, name, columns in (
+            ("item", "items", ["id", "categoryId"]),
+            ("closed_auction", "closings", ["itemid", "time"]),
+        ):
+            if stream in events:
+                put(state, name, together(state.get(name), events[stream].select(columns)))
+        return super().step(events, watermark, state)
+
+    def closed(self, auctions: pa.Table, watermark: Watermark, state: State) -> Flags:
+        """Those whose closing has come, when no bid before it is still to come."""
+        closings = state.get("closings")
         if closings is None:
             return np.zeros(auctions.num_rows, bool)
         due = longs(closings, "time") <= watermark.now
-        ids = longs(auctions, "id")
-        over: Flags = np.isin(ids, longs(closings, "itemid")[due])
-        done = due & np.isin(longs(closings, "itemid"), ids)
-        put(state, "closings", closings.take(np.flatnonzero(~done)))
+        over: Flags = np.isin(longs(auctions, "id"), longs(closings, "itemid")[due])
+        put(state, "closings", closings.filter(pa.array(~due)))
         return over
 
     @staticmethod
-    def category(items: Longs, state: State) -> Longs:
-        """The category of each item, which are then forgotten."""
+    def category(items: Longs, state: State) -> tuple[Longs, Flags]:
+        """The category of each item, which is then forgotten; and whether the item is known at all.
+
+        An item that is not known by now was late or never came: nothing says its category.
+        """
         kept = state.get("items")
-        assert kept is not None, "an item comes before its auction"
-        order = np.argsort(longs(kept, "id"), kind="stable")
-        known = longs(kept, "id")[order]
-        at = order[np.searchsorted(known, items)]
-        put(state, "items", kept.take(np.flatnonzero(~np.isin(longs(kept, "id"), items))))
-        found: Longs = longs(kept, "categoryId")[at]
-        return found
+        if kept is None:
+            return np.zeros(len(items), np.int64), np.zeros(len(items), bool)
+        at, known = place_of(longs(kept, "id"), items)
+        put(state, "items", kept.filter(pa.array(~np.isin(longs(kept, "id"), items))))
+        return longs(kept, "categoryId")[at], known

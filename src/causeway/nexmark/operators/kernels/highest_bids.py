@@ -45,6 +45,11 @@ class HighestBids(Kernel):
         self._size = size
         self._end_counts = end_counts
 
+    def late_from(self, stream: str, events: pa.Table) -> Longs | None:
+        """A bid counts until its window ends."""
+        end: Longs = (longs(events, self.when) // self._size + 1) * self._size + self._end_counts
+        return end
+
     def combine(self, stream: str, events: pa.Table) -> pa.Table:
         """The bids that may be the highest of their window, with its number."""
         when = longs(events, self.when)
@@ -60,14 +65,9 @@ class HighestBids(Kernel):
             events.take(at).append_column(_WINDOW, pa.array(window)).append_column(_COUNTS, pa.array(counts))
         )
 
-    def step(self, given: Mapping[str, pa.Table], watermark: Watermark, state: State) -> pa.Table:
+    def step(self, events: Mapping[str, pa.Table], watermark: Watermark, state: State) -> pa.Table:
         """Find the highest, and answer for windows that have ended."""
-        came = given.get("bid")
-        if came is not None:
-            late = self._ended(came, watermark.before)
-            state.set_aside("bid", came.filter(pa.array(late)))
-            came = came.filter(pa.array(~late))
-        bids = together(state.get("bids"), came)
+        bids = together(state.get("bids"), events.get("bid"))
         if bids is None:
             return self.answer.empty_table()
         window, price = longs(bids, _WINDOW), longs(bids, "price")

@@ -32,19 +32,18 @@ class HotItems(Kernel):
         self._hop = hop
         self._hops = size // hop
 
+    def late_from(self, stream: str, events: pa.Table) -> Longs | None:
+        """A bid counts until its last window ends."""
+        return self._last_end(longs(events, self.when) // self._hop)
+
     def combine(self, stream: str, events: pa.Table) -> pa.Table:
         """How many bids each item had in each hop."""
         hop = longs(events, self.when) // self._hop
         return _counts(hop, longs(events, self.item), np.ones(events.num_rows, np.int64))
 
-    def step(self, given: Mapping[str, pa.Table], watermark: Watermark, state: State) -> pa.Table:
+    def step(self, events: Mapping[str, pa.Table], watermark: Watermark, state: State) -> pa.Table:
         """Count, and answer for windows that have ended."""
-        came = given.get("bid")
-        if came is not None:
-            late = self._last_end(longs(came, "hop")) <= watermark.before
-            state.set_aside("bid", came.filter(pa.array(late)))
-            came = came.filter(pa.array(~late))
-        counts = together(state.get("counts"), came)
+        counts = together(state.get("counts"), events.get("bid"))
         if counts is None:
             return self.answer.empty_table()
         hop, item, num = (longs(counts, name) for name in _COUNTS)
@@ -55,10 +54,10 @@ class HotItems(Kernel):
         last = min(int(hop.max()) + self._hops, watermark.now // self._hop) - 1
         items, index = np.unique(item, return_inverse=True)
         order = np.argsort(hop, kind="stable")
-        window, hot, most = _slide(hop[order], index[order], num[order], len(items), self._hops, first, last)
+        window, hot, bids = _slide(hop[order], index[order], num[order], len(items), self._hops, first, last)
         end = (window + 1) * self._hop
         start = end - self._hops * self._hop
-        return pa.table([start, end, items[hot], most], names=self.answer.names).cast(self.answer)
+        return pa.table([start, end, items[hot], bids], names=self.answer.names).cast(self.answer)
 
     def _last_end(self, hop: Longs) -> Longs:
         """When the last window that has the hop ends."""
@@ -82,8 +81,8 @@ def _slide(
 ) -> tuple[Longs, Longs, Longs]:
     """The hottest items of each window from that which ends with hop `first` to that which ends with `last`.
 
-    What came is in the order of hops. Counts follow the window as it slides: what a hop brings is added when
-    the window reaches it and taken away when the window has left it.
+    Input is in the order of hops. Counts follow the window as it slides: those of a hop are added when the
+    window reaches it and subtracted when the window has left it.
     """
     found_window = np.empty(1024, np.int64)
     found_item = np.empty(1024, np.int64)
@@ -114,18 +113,18 @@ def _slide(
                 place[moved] = place[which]
                 place[which] = -1
             leaving += 1
-        most = 0
+        highest = 0
         for at in range(alive):
-            most = max(most, count[active[at]])
+            highest = max(highest, count[active[at]])
         for at in range(alive):
             which = active[at]
-            if count[which] == most:
+            if count[which] == highest:
                 if found == len(found_window):
                     found_window = np.concatenate((found_window, np.empty(found, np.int64)))
                     found_item = np.concatenate((found_item, np.empty(found, np.int64)))
                     found_num = np.concatenate((found_num, np.empty(found, np.int64)))
                 found_window[found] = window
                 found_item[found] = which
-                found_num[found] = most
+                found_num[found] = highest
                 found += 1
     return found_window[:found], found_item[:found], found_num[:found]

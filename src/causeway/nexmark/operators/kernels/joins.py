@@ -1,4 +1,4 @@
-"""Joins of two streams by an identifier: what came of each side is kept for the other.
+"""Joins of two streams by an identifier: the rows of each side are kept for the other.
 
 State: both sides' rows that may still find a partner, in chunks of neighbouring identifiers, so that a batch
 reads and writes only those that it is about.
@@ -20,10 +20,11 @@ from causeway.nexmark.operators.kernels import (
     State,
     Watermark,
     longs,
-    put,
-    sweep_chunks,
+    place_of,
+    rows_where,
     together,
 )
+from causeway.nexmark.operators.kernels.chunks import Chunks, chunks_of
 
 __all__ = ["Join"]
 
@@ -53,72 +54,51 @@ class Join(Kernel):
         """Until when a row of `many` that has found no partner is kept."""
         return np.full(rows.num_rows, END_OF_TIME)
 
-    def step(self, given: Mapping[str, pa.Table], watermark: Watermark, state: State) -> pa.Table:
-        """Pair what came with what is kept, and keep what may be paired later."""
-        self._ends: dict[str, int] = {}
-        sides = {stream: given.get(stream) for stream in (self.one, self.many)}
-        touched = np.unique(
-            np.concatenate(
-                [
-                    longs(rows, self.by[stream]) // self.chunk
-                    for stream, rows in sides.items()
-                    if rows is not None
-                ]
-                or [np.zeros(0, np.int64)]
-            )
-        )
+    def step(self, events: Mapping[str, pa.Table], watermark: Watermark, state: State) -> pa.Table:
+        """Pair new rows with each other and with kept ones, and keep what may be paired later."""
+        chunks = Chunks(state)
+        new = {
+            stream: chunks_of(rows, longs(rows, self.by[stream]), self.chunk)
+            for stream, rows in events.items()
+        }
+        ones, manies = new.get(self.one, {}), new.get(self.many, {})
         found = [
-            self._step_of_chunk(
-                int(chunk), _of_chunk(sides, self.by, int(chunk), self.chunk), watermark, state
-            )
-            for chunk in touched
+            self._step_of_chunk(number, ones.get(number), manies.get(number), watermark, chunks)
+            for number in sorted({*ones, *manies})
         ]
-        if self._ends:
-            sweep_chunks(state, self._ends, watermark)
+        chunks.finish(watermark)
         return pa.concat_tables(found) if found else self.answer.empty_table()
 
     def _step_of_chunk(
-        self, chunk: int, came: Mapping[str, pa.Table | None], watermark: Watermark, state: State
+        self,
+        number: int,
+        new_one: pa.Table | None,
+        new_many: pa.Table | None,
+        watermark: Watermark,
+        chunks: Chunks,
     ) -> pa.Table:
         """All pairs of a chunk with at least one row that is new."""
-        names = {side: f"{side} {chunk}" for side in ("one", "many")}
-        kept_one = state.get(names["one"])
-        new_one = came[self.one]
-        waiting = state.get(names["many"]) if new_one is not None else None
-        one = together(kept_one, new_one)
-        new_many = came[self.many]
-        many = together(waiting, new_many)
+        one_name, many_name = f"one {number}", f"many {number}"
+        one = together(chunks.get(one_name), new_one)
+        waiting = chunks.get(many_name)
+        # Rows that wait have found no partner among the kept ones; only a new one can be theirs.
+        many = new_many if new_one is None else together(waiting, new_many)
         answers = self.answer.empty_table()
         if one is not None and many is not None:
-            keys = longs(one, self.by[self.one])
-            order = np.argsort(keys, kind="stable")
-            sought = longs(many, self.by[self.many])
-            at = np.minimum(np.searchsorted(keys[order], sought), len(keys) - 1)
-            matched = keys[order][at] == sought
-            answers = self.pairs(one.take(order[at[matched]]), many.take(np.flatnonzero(matched))).cast(
-                self.answer
-            )
+            at, matched = place_of(longs(one, self.by[self.one]), longs(many, self.by[self.many]))
+            answers = self.pairs(one.take(at[matched]), many.take(np.flatnonzero(matched))).cast(self.answer)
             many = many.take(np.flatnonzero(~matched))
-        if new_one is not None:
-            self._keep(state, names["one"], one, self.one_until(one), watermark)
-        if new_one is None and many is not None:
-            # Those who waited before were not looked at.
-            many = together(state.get(names["many"]), many)
+        if new_one is not None and one is not None:
+            _keep(chunks, one_name, one, self.one_until(one), watermark)
+        elif many is not None:
+            many = together(waiting, many)
         if many is not None:
-            self._keep(state, names["many"], many, self.many_until(many), watermark)
+            _keep(chunks, many_name, many, self.many_until(many), watermark)
+        elif new_one is not None:
+            chunks.put(many_name, None, 0)
         return answers
 
-    def _keep(self, state: State, name: str, rows: pa.Table, until: Longs, watermark: Watermark) -> None:
-        kept = until > watermark.now
-        put(state, name, rows.filter(pa.array(kept)))
-        self._ends[name] = int(until[kept].max(initial=0))
 
-
-def _of_chunk(
-    sides: Mapping[str, pa.Table | None], key: Mapping[str, str], chunk: int, size: int
-) -> dict[str, pa.Table | None]:
-    found = {}
-    for stream, rows in sides.items():
-        mine = None if rows is None else rows.take(np.flatnonzero(longs(rows, key[stream]) // size == chunk))
-        found[stream] = mine if mine is not None and mine.num_rows else None
-    return found
+def _keep(chunks: Chunks, name: str, rows: pa.Table, until: Longs, watermark: Watermark) -> None:
+    kept = until > watermark.now
+    chunks.put(name, rows_where(rows, kept), int(until[kept].max(initial=0)))

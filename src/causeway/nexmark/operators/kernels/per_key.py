@@ -12,11 +12,14 @@ import numpy as np
 import pyarrow as pa
 
 from causeway.nexmark.model import ARRIVAL
-from causeway.nexmark.operators.kernels import Kernel, Longs, State, Watermark, longs, put, sweep_chunks
+from causeway.nexmark.operators.kernels import Flags, Kernel, Longs, State, Watermark, longs, rows_where
+from causeway.nexmark.operators.kernels.chunks import Chunks, chunks_of
 
 __all__ = ["BestPerKey"]
 
+_RANK = "rank_number"
 _RANKS = 16
+_KEY_BITS = 63
 
 
 class BestPerKey(Kernel):
@@ -24,48 +27,77 @@ class BestPerKey(Kernel):
 
     keys: ClassVar[Sequence[str]]
     """Columns of numbers; the first is the one that bids are dealt and kept by."""
-    chunk: ClassVar[int] = 1024
+    chunk: ClassVar[int] = 4096
+    """Auctions that are kept together."""
     idle: ClassVar[int]
     """Milliseconds after its last bid when a key is given up, by the watermark."""
 
-    def __init__(self, order: Sequence[Sequence[object]], most: int) -> None:
-        """Rows are best first by `order`: names of columns, and 1 or -1 for up or down."""
+    def __init__(self, order: Sequence[Sequence[object]], limit: int) -> None:
+        """Rows are best first by `order`: column names, each with 1 or -1 for up or down."""
         self._order = [(str(name), -1 if sign == -1 else 1) for name, sign in order]
-        self._most = most
+        self._limit = limit
 
-    def step(self, given: Mapping[str, pa.Table], watermark: Watermark, state: State) -> pa.Table:
-        """Rank what came among what is kept."""
-        came = given.get("bid")
+    def late_from(self, stream: str, events: pa.Table) -> Longs | None:
+        """An older bid might be of a key that was given up, and would be taken for its best."""
+        late_from: Longs = longs(events, "dateTime") + self.idle
+        return late_from
+
+    def combine(self, stream: str, events: pa.Table) -> pa.Table:
+        """Only the best of each key can be an answer."""
+        return events.take(self._best(events)[0]) if events.num_rows else events
+
+    def step(self, events: Mapping[str, pa.Table], watermark: Watermark, state: State) -> pa.Table:
+        """Rank new rows among the kept ones."""
+        new = events.get("bid")
         found = []
-        ends: dict[str, int] = {}
-        if came is not None and came.num_rows:
-            came = self._ranked(came)
-            chunk_of = longs(came, self.keys[0]) // self.chunk
-            for chunk in np.unique(chunk_of).tolist():
-                name = f"chunk {chunk}"
-                new = came.take(np.flatnonzero(chunk_of == chunk))
-                kept = state.get(name)
-                ranked = self._ranked(new if kept is None else pa.concat_tables([kept, new]).combine_chunks())
+        chunks = Chunks(state)
+        if new is not None and new.num_rows:
+            for number, rows in chunks_of(new, longs(new, self.keys[0]), self.chunk).items():
+                name = f"chunk {number}"
+                kept = chunks.get(name)
+                if kept is not None:
+                    rows = pa.concat_tables([kept.drop_columns([_RANK]), rows])  # noqa: PLW2901
+                ranked = self._ranked(rows)
                 found.append(_changed(ranked, kept))
-                alive = self._last_of_key(ranked) + self.idle > watermark.now
-                put(state, name, ranked.filter(pa.array(alive)))
-                ends[name] = int(longs(ranked, "dateTime").max()) + self.idle
-        sweep_chunks(state, ends, watermark)
+                last_bid = self._last_of_key(ranked)
+                alive = last_bid + self.idle > watermark.now
+                chunks.put(name, rows_where(ranked, alive), int(last_bid.max()) + self.idle)
+        chunks.finish(watermark)
         if not found:
             return self.answer.empty_table()
         return pa.concat_tables(found).select(self.answer.names).cast(self.answer)
 
     def _ranked(self, rows: pa.Table) -> pa.Table:
         """The best rows of each key, with `rank_number`, in the order of keys."""
+        places, rank = self._best(rows)
+        return rows.take(places).append_column(_RANK, pa.array(rank))
+
+    def _best(self, rows: pa.Table) -> tuple[Longs, Longs]:
+        """The places of the best rows of each key, in the order of keys, and their ranks from 1."""
         columns = [longs(rows, name) for name in self.keys]
-        ranks = [sign * longs(rows, name) for name, sign in self._order]
-        at = np.lexsort((*reversed(ranks), *reversed(columns)))
-        first = _starts([column[at] for column in columns])
-        begins = np.flatnonzero(first)
-        rank = np.arange(len(at)) - np.repeat(begins, np.diff(np.r_[begins, len(at)])) + 1
-        best = rank <= self._most
-        names = [name for name in rows.column_names if name != "rank_number"]
-        return rows.select(names).take(at[best]).append_column("rank_number", pa.array(rank[best]))
+        order = [sign * longs(rows, name) for name, sign in self._order]
+        # Almost all rows fall by the first column of the order alone, which is one sort of packed numbers.
+        candidates = self._candidates(columns, order[0])
+        columns, order = ([values[candidates] for values in part] for part in (columns, order))
+        at = np.lexsort((*reversed(order), *reversed(columns)))
+        rank = _ranks(_starts([column[at] for column in columns]))
+        best = rank <= self._limit
+        return candidates[at[best]], rank[best]
+
+    def _candidates(self, columns: Sequence[Longs], first: Longs) -> Longs:
+        """Rows that are among the best of their key if only the first column of the order counts."""
+        packed = _packed([*columns, first])
+        if packed is None:
+            return np.arange(len(first))
+        at = np.argsort(packed)
+        starts = _starts([column[at] for column in columns])
+        rank, key = _ranks(starts), np.cumsum(starts) - 1
+        # The value of the last row that is within the limit; what equals it may win by the other columns.
+        last = np.zeros(key[-1] + 1, np.int64)
+        within = rank <= self._limit
+        last[key[within]] = first[at[within]]
+        candidates: Longs = at[first[at] <= last[key]]
+        return candidates
 
     def _last_of_key(self, ranked: pa.Table) -> Longs:
         """For each row the time of its key's last bid among those kept."""
@@ -75,7 +107,20 @@ class BestPerKey(Kernel):
         return spread
 
 
-def _starts(columns: Sequence[Longs]) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+def _packed(columns: Sequence[Longs]) -> Longs | None:
+    """One number a row that sorts as the columns do, the first one first; `None` if it has too many bits."""
+    packed, bits = np.zeros(len(columns[0]), np.int64), 0
+    for column in columns:
+        low, high = int(column.min()), int(column.max())
+        width = (high - low).bit_length()
+        bits += width
+        if bits > _KEY_BITS:
+            return None
+        packed = (packed << width) | (column - low)
+    return packed
+
+
+def _starts(columns: Sequence[Longs]) -> Flags:
     """Where another key begins, in rows that are in the order of keys."""
     first = np.zeros(len(columns[0]), bool)
     first[:1] = True
@@ -84,9 +129,16 @@ def _starts(columns: Sequence[Longs]) -> np.ndarray[tuple[int], np.dtype[np.bool
     return first
 
 
+def _ranks(starts: Flags) -> Longs:
+    """The place of each row among those of its key, from 1."""
+    begins = np.flatnonzero(starts)
+    ranks: Longs = np.arange(len(starts)) - np.repeat(begins, np.diff(np.r_[begins, len(starts)])) + 1
+    return ranks
+
+
 def _changed(ranked: pa.Table, kept: pa.Table | None) -> pa.Table:
     """Rows that are new, or have another rank than before."""
     if kept is None:
         return ranked
-    before, now = (longs(rows, ARRIVAL) * _RANKS + longs(rows, "rank_number") for rows in (kept, ranked))
+    before, now = (longs(rows, ARRIVAL) * _RANKS + longs(rows, _RANK) for rows in (kept, ranked))
     return ranked.filter(pa.array(~np.isin(now, before)))

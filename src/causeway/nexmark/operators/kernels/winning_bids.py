@@ -21,6 +21,7 @@ from causeway.nexmark.operators.kernels import (
     Watermark,
     best_of_each,
     longs,
+    place_of,
     put,
     together,
 )
@@ -57,13 +58,23 @@ class WinningBids(Kernel):
 
     @property
     def dealt_by(self) -> Mapping[str, str] | None:
-        """What came just before a bid is known only to one who sees everything."""
+        """Only a shard that sees everything knows the predecessor of a bid."""
         return None if self._in_turn else self.key
 
-    def step(self, given: Mapping[str, pa.Table], watermark: Watermark, state: State) -> pa.Table:
+    def late_from(self, stream: str, events: pa.Table) -> Longs | None:
+        """An auction counts until the watermark has passed its opening: no earlier bid waits for it then.
+
+        A bid counts while its auction is open, which only the shard knows (see `_keep_waiting`); where turns
+        count, until the watermark reaches it.
+        """
+        if stream == self.auctions:
+            return longs(events, self.auction_columns["opened"]) + 1
+        return longs(events, self.bid_columns["time"]) + 1 if self._in_turn else None
+
+    def step(self, events: Mapping[str, pa.Table], watermark: Watermark, state: State) -> pa.Table:
         """Take in auctions and bids, and close what the watermark has passed."""
-        opened = _renamed(given.get(self.auctions), self.auction_columns)
-        bids = _renamed(given.get("bid"), self.bid_columns)
+        opened = _renamed(events.get(self.auctions), self.auction_columns)
+        bids = _renamed(events.get("bid"), self.bid_columns)
         if self._in_turn:
             opened, bids = _in_turn(opened, bids, watermark, state)
         auctions = together(state.get("auctions"), opened)
@@ -77,9 +88,7 @@ class WinningBids(Kernel):
         order = np.argsort(ids, kind="stable")
         auctions, ids = auctions.take(order), ids[order]
         if bids is not None:
-            owner = longs(bids, "auction")
-            at = np.minimum(np.searchsorted(ids, owner), len(ids) - 1)
-            known = ids[at] == owner
+            at, known = place_of(ids, longs(bids, "auction"))
             self._keep_waiting(bids, ~known, watermark, state)
             good = np.flatnonzero(known)
             good = good[self._qualifies(auctions, at[good], bids, good)]
@@ -88,10 +97,11 @@ class WinningBids(Kernel):
             np.maximum.at(top, at[good], price)
             best = together(best, bids.take(good[price == top[at[good]]]))
             best = None if best is None else best_of_each(best, ("auction",), self._best_first)
-        closed = self.closed(auctions, given, watermark, state)
+        closed = self.closed(auctions, watermark, state)
         if best is None or not best.num_rows:
             answers = None
         else:
+            # A best bid is kept only as long as its auction is.
             owner = np.searchsorted(ids, longs(best, "auction"))
             won = closed[owner]
             answers = _side_by_side(auctions.take(owner[won]), best.take(np.flatnonzero(won)))
@@ -105,9 +115,7 @@ class WinningBids(Kernel):
         by_closing = np.lexsort((longs(answers, "id"), longs(answers, "closes")))
         return self.answers(answers.take(by_closing), state).cast(self.answer)
 
-    def closed(
-        self, auctions: pa.Table, given: Mapping[str, pa.Table], watermark: Watermark, state: State
-    ) -> Flags:
+    def closed(self, auctions: pa.Table, watermark: Watermark, state: State) -> Flags:
         """Which auctions are over, so that no bid of theirs is still to come."""
         now = watermark.now
         if self._in_turn and now < END_OF_TIME // 2:
@@ -142,8 +150,10 @@ class WinningBids(Kernel):
             return
         may_come = longs(bids, "time") >= watermark.now
         put(state, "waiting", bids.take(np.flatnonzero(unknown & may_come)))
-        too_late = unknown & ~may_come & (longs(bids, "time") < watermark.before)
-        state.set_aside("bid", bids.take(np.flatnonzero(too_late)))
+        late = unknown & ~may_come & (longs(bids, "time") < watermark.before)
+        if late.any():
+            names = {**self.bid_columns, ARRIVAL: ARRIVAL}
+            state.keep_late("bid", bids.filter(pa.array(late)).rename_columns(names))
 
 
 _EQUALS = {"bidder": (("bidder", 1), (ARRIVAL, 1)), "arrival": ((ARRIVAL, 1),)}
@@ -159,7 +169,7 @@ def _renamed(table: pa.Table | None, names: Mapping[str, str]) -> pa.Table | Non
 def _in_turn(
     opened: pa.Table | None, bids: pa.Table | None, watermark: Watermark, state: State
 ) -> tuple[pa.Table | None, pa.Table | None]:
-    """Auctions and bids up to the watermark, in time order; a bid has the time of what came just `before` it.
+    """Auctions and bids up to the watermark; a bid's `before` is the time of its predecessor.
 
     Those after the watermark are held back: something may still come between.
     """

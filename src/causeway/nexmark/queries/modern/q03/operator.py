@@ -32,6 +32,12 @@ class LocalItems(Join):
         """With `while_open`, an auction is no suggestion once it has expired."""
         self._while_open = while_open
 
+    def late_from(self, stream: str, events: pa.Table) -> Longs | None:
+        """An auction counts until it expires. A seller's auctions may have expired before the watermark."""
+        if not self._while_open:
+            return None
+        return longs(events, "expires") if stream == "auction" else longs(events, "dateTime") + 1
+
     def combine(self, stream: str, events: pa.Table) -> pa.Table:
         """Few of either come into question. All persons are known, so that no auction waits in vain."""
         if stream == "auction":

@@ -46,8 +46,8 @@ class SellerAverages(WinningBids):
     def answers(self, won: pa.Table, state: State) -> pa.Table:
         """An answer for each closing; one for each seller where the order of bids is what counts."""
         if self._by_bid:
-            most = CLOSINGS + 1 if self._by_bid == "all" else CLOSINGS
-            seller, total, count = last_bids(won, most, self._by_bid == "others", state)
+            limit = CLOSINGS + 1 if self._by_bid == "all" else CLOSINGS
+            seller, total, count = last_bids(won, limit, self._by_bid == "others", state)
             return pa.table([seller, mean_of(total, count, self._mean)], names=["seller", "price"])
         seller, total, count = last_closings(longs(won, "seller"), longs(won, "bid_price"), CLOSINGS, state)
         return pa.table([seller, mean_of(total, count, self._mean)], names=["seller", "price"])

@@ -11,12 +11,12 @@ import numpy as np
 import pyarrow as pa
 
 from causeway.nexmark.operators.kernels import (
-    Flags,
     Kernel,
     Longs,
     State,
     Watermark,
     longs,
+    place_of,
     put,
     text,
     time,
@@ -37,37 +37,31 @@ class NewUsers(Kernel):
         """With `each_auction`, a person is an answer once for every auction."""
         self._each = each_auction
 
-    def step(self, given: Mapping[str, pa.Table], watermark: Watermark, state: State) -> pa.Table:
+    def late_from(self, stream: str, events: pa.Table) -> Longs | None:
+        """Both count until their window ends."""
+        return _end(events)
+
+    def step(self, events: Mapping[str, pa.Table], watermark: Watermark, state: State) -> pa.Table:
         """Find the person of each auction among those of the same window."""
-        came = {stream: self._in_time(stream, rows, watermark, state) for stream, rows in given.items()}
-        persons = together(state.get("persons"), came.get("person"))
-        auctions = together(state.get("auctions"), came.get("auction"))
+        persons = together(state.get("persons"), events.get("person"))
+        auctions = together(state.get("auctions"), events.get("auction"))
         answers = self.answer.empty_table()
         if persons is not None and auctions is not None:
-            ids = longs(persons, "id")
-            order = np.argsort(ids, kind="stable")
-            sought = longs(auctions, "seller")
-            at = order[np.minimum(np.searchsorted(ids[order], sought), len(ids) - 1)]
-            met = (ids[at] == sought) & (_window(persons)[at] == _window(auctions))
+            at, known = place_of(longs(persons, "id"), longs(auctions, "seller"))
+            met = known & (_window(persons)[at] == _window(auctions))
             pairs = np.flatnonzero(met)
             if not self._each:
                 pairs = pairs[np.unique(at[pairs], return_index=True)[1]]
-                told = np.zeros(len(ids), bool)
-                told[at[met]] = True
-                found, persons = persons.take(at[pairs]), persons.filter(pa.array(~told))
+                answered = np.zeros(persons.num_rows, bool)
+                answered[at[met]] = True
+                found, persons = persons.take(at[pairs]), persons.filter(pa.array(~answered))
             else:
                 found = persons.take(at[pairs])
             answers = _answers(found, auctions.take(pairs)).cast(self.answer)
             auctions = auctions.filter(pa.array(~met))
         for name, rows in (("persons", persons), ("auctions", auctions)):
-            put(state, name, None if rows is None else rows.filter(pa.array(~_ended(rows, watermark.now))))
+            put(state, name, None if rows is None else rows.filter(pa.array(_end(rows) > watermark.now)))
         return answers
-
-    @staticmethod
-    def _in_time(stream: str, rows: pa.Table, watermark: Watermark, state: State) -> pa.Table:
-        late = _ended(rows, watermark.before)
-        state.set_aside(stream, rows.filter(pa.array(late)))
-        return rows.filter(pa.array(~late))
 
 
 def _window(rows: pa.Table) -> Longs:
@@ -75,9 +69,9 @@ def _window(rows: pa.Table) -> Longs:
     return window
 
 
-def _ended(rows: pa.Table, watermark: int) -> Flags:
-    ended: Flags = (_window(rows) + 1) * WINDOW <= watermark
-    return ended
+def _end(rows: pa.Table) -> Longs:
+    end: Longs = (_window(rows) + 1) * WINDOW
+    return end
 
 
 def _answers(persons: pa.Table, auctions: pa.Table) -> pa.Table:

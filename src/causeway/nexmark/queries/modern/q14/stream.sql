@@ -1,4 +1,5 @@
 -- Calculation: bids in a range of prices, with the time of day and the number of c's in their filling.
+-- reads: bid(auction, bidder, price, dateTime, extra)
 SELECT auction, bidder, CAST(0.908 * price AS DECIMAL(23, 3)) AS price,
        CASE WHEN hour(dateTime) BETWEEN 8 AND 18 THEN 'dayTime'
             WHEN hour(dateTime) <= 6 OR hour(dateTime) >= 20 THEN 'nightTime'

@@ -1,4 +1,6 @@
 -- Auction statistics, with a mean of whole numbers.
+-- reads: bid(auction, price, dateTime)
+-- window: tumbling 1 day
 -- update by: auction, day
 -- State: the auctions of days that the watermark has not passed.
 SELECT auction, date_format(window.start, 'yyyy-MM-dd') AS day,

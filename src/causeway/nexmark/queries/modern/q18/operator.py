@@ -24,6 +24,6 @@ class LastBids(BestPerKey):
 KERNEL = LastBids
 KEYS = ("bidder", "auction")
 RULES = {
-    "ours": {"order": [["dateTime", -1], ["price", -1], ["arrival", -1]], "most": 1},
-    "flink": {"order": [["dateTime", -1], ["arrival", -1]], "most": 1},
+    "ours": {"order": [["dateTime", -1], ["price", -1], ["arrival", -1]], "limit": 1},
+    "flink": {"order": [["dateTime", -1], ["arrival", -1]], "limit": 1},
 }

@@ -25,6 +25,6 @@ class TopTen(BestPerKey):
 KERNEL = TopTen
 KEYS = ("auction", "rank_number")
 RULES = {
-    "ours": {"order": [["price", -1], ["dateTime", 1], ["bidder", 1], ["arrival", 1]], "most": 10},
-    "flink": {"order": [["price", -1], ["arrival", 1]], "most": 10},
+    "ours": {"order": [["price", -1], ["dateTime", 1], ["bidder", 1], ["arrival", 1]], "limit": 10},
+    "flink": {"order": [["price", -1], ["arrival", 1]], "limit": 10},
 }

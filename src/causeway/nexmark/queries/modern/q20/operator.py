@@ -3,13 +3,14 @@
 State: auctions until a day after they expire, and bids whose auction has not come within an hour.
 """
 
+from collections.abc import Mapping
 from typing import ClassVar
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from causeway.nexmark.model import MODERN
-from causeway.nexmark.operators.kernels import Longs, longs
+from causeway.nexmark.operators.kernels import Longs, longs, place_of
 from causeway.nexmark.operators.kernels.joins import Join
 
 CATEGORY = 10
@@ -23,8 +24,8 @@ _RENAMED: dict[str, dict[str, str | None]] = {
 
 def _columns(stream: str) -> dict[str, str]:
     names = MODERN.streams[stream].names
-    told = {name: _RENAMED[stream].get(name, name) for name in names}
-    return {name: answer for name, answer in told.items() if answer is not None}
+    answers = {name: _RENAMED[stream].get(name, name) for name in names}
+    return {name: answer for name, answer in answers.items() if answer is not None}
 
 
 class ExpandedBids(Join):
@@ -33,7 +34,6 @@ class ExpandedBids(Join):
     one, many = "auction", "bid"
     by: ClassVar = {"auction": "id", "bid": "auction"}
     key = by
-    chunk = 512
     reads: ClassVar = {"auction": _AUCTION.names, "bid": _BID.names}
     answer = pa.schema(
         [
@@ -42,8 +42,24 @@ class ExpandedBids(Join):
         ]
     )
 
+    def late_from(self, stream: str, events: pa.Table) -> Longs | None:
+        """Bids wait an hour for their auction."""
+        late_from: Longs = longs(events, "dateTime") + _HOUR
+        return late_from
+
+    def combine_all(self, events: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
+        """Most bids are on auctions that have just opened: those of other categories go no further."""
+        combined = super().combine_all(events)
+        auctions, bids = events.get("auction"), events.get("bid")
+        if auctions is not None and bids is not None:
+            at, known = place_of(longs(auctions, "id"), longs(bids, "auction"))
+            if known.any():
+                unwanted = known & (longs(auctions, "category")[at] != CATEGORY)
+                combined["bid"] = bids.filter(pa.array(~unwanted))
+        return combined
+
     def combine(self, stream: str, events: pa.Table) -> pa.Table:
-        """Other categories need no text."""
+        """Auctions of other categories need no text."""
         if stream == "bid":
             return events
         wanted = pc.equal(events.column("category"), CATEGORY)

@@ -1,4 +1,5 @@
 -- Add channel id: the number of a well-known channel, or the one that the url names.
+-- reads: bid(auction, bidder, price, channel, url)
 SELECT auction, bidder, price, channel,
        CASE lower(channel) WHEN 'apple' THEN '0' WHEN 'google' THEN '1'
                            WHEN 'facebook' THEN '2' WHEN 'baidu' THEN '3'

@@ -11,7 +11,18 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from causeway.nexmark.operators.kernels import Kernel, Longs, State, Watermark, longs, put, text, together
+from causeway.nexmark.operators.kernels import (
+    Flags,
+    Kernel,
+    Longs,
+    State,
+    Watermark,
+    longs,
+    place_of,
+    put,
+    text,
+    together,
+)
 
 CATEGORY, STATE = 10, "OR"
 
@@ -34,11 +45,15 @@ class LocalItems(Kernel):
             return events.filter(pc.equal(events.column("categoryId"), CATEGORY))
         return events
 
-    def step(self, given: Mapping[str, pa.Table], watermark: Watermark, state: State) -> pa.Table:
+    def late_from(self, stream: str, events: pa.Table) -> Longs | None:
+        """An auction counts until it ends. It does not wait for an item or seller behind the watermark."""
+        return longs(events, "end") if stream == "open_auction" else longs(events, "time") + 1
+
+    def step(self, events: Mapping[str, pa.Table], watermark: Watermark, state: State) -> pa.Table:
         """Find each new auction's item, then its seller."""
-        items = together(state.get("items"), given.get("item"))
-        persons = together(state.get("persons"), given.get("person"))
-        new = together(state.get("auctions without item"), given.get("open_auction"))
+        items = together(state.get("items"), events.get("item"))
+        persons = together(state.get("persons"), events.get("person"))
+        new = together(state.get("auctions without item"), events.get("open_auction"))
         auctions = state.get("auctions without seller")
         if new is not None:
             known = np.zeros(0, np.int64) if items is None else longs(items, "id")
@@ -59,14 +74,10 @@ class LocalItems(Kernel):
         put(state, "auctions without seller", auctions.filter(pa.array(~found & open_ones)))
         return answers
 
-    def _sellers(self, auctions: pa.Table, persons: pa.Table | None) -> tuple[np.ndarray, pa.Table]:
+    def _sellers(self, auctions: pa.Table, persons: pa.Table | None) -> tuple[Flags, pa.Table]:
         if persons is None:
             return np.zeros(auctions.num_rows, bool), self.answer.empty_table()
-        ids: Longs = longs(persons, "id")
-        order = np.argsort(ids, kind="stable")
-        sought = longs(auctions, "sellerId")
-        at = order[np.minimum(np.searchsorted(ids[order], sought), len(ids) - 1)]
-        found = ids[at] == sought
+        at, found = place_of(longs(persons, "id"), longs(auctions, "sellerId"))
         # None for an auction that was closed when its seller registered.
         open_then = found & (longs(persons, "time")[at] < longs(auctions, "end"))
         seller = persons.take(at[open_then])

@@ -20,8 +20,8 @@ class CategoryAverages(Closings):
 
     def answers(self, won: pa.Table, state: State) -> pa.Table:
         """The means of categories in which an auction has closed."""
-        category = self.category(longs(won, "id"), state)
-        changed, total, count = category_averages(category, longs(won, "bid_price"), state)
+        category, known = self.category(longs(won, "id"), state)
+        changed, total, count = category_averages(category[known], longs(won, "bid_price")[known], state)
         return pa.table([changed, total / count], names=self.answer.names)
 
 

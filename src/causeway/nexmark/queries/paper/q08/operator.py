@@ -22,6 +22,11 @@ class NewSellers(Join):
     reads: ClassVar = {"person": ["id", "name", "time"], "open_auction": ["id", "sellerId", "time"]}
     answer = pa.schema([("id", pa.int64()), ("name", text), ("auction", pa.int64())])
 
+    def late_from(self, stream: str, events: pa.Table) -> Longs | None:
+        """An auction waits for its seller, and a seller's twelve hours end, by the watermark."""
+        late_from: Longs = longs(events, "time") + 1
+        return late_from
+
     def one_until(self, rows: pa.Table) -> Longs:
         until: Longs = longs(rows, "time") + HOURS_12 + 1
         return until

@@ -1,0 +1,67 @@
+"""What a streaming text declares in its comments, so that nobody has to take its SQL apart.
+
+    -- reads: bid(auction, price)     a stream and the columns that the text uses; a line for each stream
+    -- window: tumbling 1 day         its window of event time, or `session 10 seconds`; none without state
+    -- update by: auction, day        the columns that an answer replaces earlier ones by
+
+A text sees only the columns that it declares: one that it forgot is an unresolved column to Spark.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from causeway.nexmark.model import ARRIVAL, MODELS
+from causeway.nexmark.operators.windows import Window
+
+__all__ = ["Declarations", "read_declarations"]
+
+_DECLARATION: Final = re.compile(r"^-- (reads|window|update by): *(.+?) *$", re.MULTILINE)
+_READS: Final = re.compile(r"(\w+) *\(([^()]+)\)")
+
+
+@dataclass(frozen=True)
+class Declarations:
+    """The declarations of one streaming text."""
+
+    reads: Mapping[str, tuple[str, ...]]
+    """The columns of each stream."""
+    window: str | None
+    keys: tuple[str, ...]
+
+
+def read_declarations(model: str, text: str) -> Declarations:
+    """The declarations of a streaming text; raises ValueError where they do not fit the model."""
+    reads: dict[str, tuple[str, ...]] = {}
+    window: str | None = None
+    keys: tuple[str, ...] = ()
+    for name, value in _DECLARATION.findall(text):
+        if name == "window":
+            Window.parse(value)
+            window = value
+        elif name == "update by":
+            keys = _names(value)
+        else:
+            match = _READS.fullmatch(value)
+            if match is None:
+                raise ValueError(
+                    f"`-- reads: {value}`: write a stream and its columns, as in bid(auction, price)"
+                )
+            reads[match[1]] = _names(match[2])
+    streams = MODELS[model].streams
+    for stream, columns in reads.items():
+        if stream not in streams:
+            raise ValueError(f"`-- reads: {stream}(…)`: the {model} model has {', '.join(streams)}")
+        unknown = set(columns) - {*streams[stream].names, ARRIVAL}
+        if unknown:
+            raise ValueError(f"`-- reads: {stream}(…)`: there is no column {', '.join(sorted(unknown))}")
+    if not reads:
+        raise ValueError("a streaming text declares what it reads, as in `-- reads: bid(auction, price)`")
+    return Declarations(reads, window, keys)
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(name.strip() for name in text.split(","))
