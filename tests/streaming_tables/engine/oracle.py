@@ -102,7 +102,7 @@ class Table:
             return []
         if step is None:
             return [time for time in times if time <= self.closed]
-        return [tick for tick in range(-(-times[0] // step) * step, self.closed + 1, step)]
+        return list(range(-(-times[0] // step) * step, self.closed + 1, step))
 
     def _falling(self, as_of: int) -> list[Row]:
         return sorted(self.content(as_of), key=lambda row: (row["T"], row["seq"]), reverse=True)

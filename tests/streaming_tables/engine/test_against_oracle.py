@@ -1,6 +1,6 @@
 """Random tables, appends cut anywhere, flushes, deletions, replacements and restarts, against plain Python.
 
-One-time reads are compared after every step, in both ways; a continuous query for the ticks that a step ended.
+One-time reads are compared after every step, in both ways; a continuous query for the ticks that are over.
 """
 
 from __future__ import annotations

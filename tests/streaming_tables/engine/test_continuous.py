@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 from random import Random
 from typing import Any
 
@@ -67,7 +68,7 @@ def _chain(
 def _chain_text(partition: str, count: int, length: int, condition: str = "") -> str:
     aliases = [f"p{number}" for number in range(1, length + 1)]
     windows = ", ".join(f"@p [WINDOW {partition} ROWS {count}] {alias}" for alias in aliases)
-    links = " AND ".join(f"{older} = PREV({newer})" for newer, older in zip(aliases, aliases[1:]))
+    links = " AND ".join(f"{older} = PREV({newer})" for newer, older in pairwise(aliases))
     columns = ", ".join(f"{alias}.S AS s{alias}" for alias in aliases)
     return (
         f"SELECT p1.V, {columns}, p1.T FROM {windows} WHERE {links} "
@@ -156,12 +157,14 @@ CASES = [
         ],
     ),
     Case(
-        "WITH w AS (SELECT V FROM @p [INTERVAL 5]) SELECT DISTINCT V FROM w UNION ALL SELECT V FROM @p [ROWS 1]",
+        "WITH w AS (SELECT V FROM @p [INTERVAL 5]) "
+        "SELECT DISTINCT V FROM w UNION ALL SELECT V FROM @p [ROWS 1]",
         3,
         lambda p, t: [(v,) for v in {r["V"] for r in p.by_time(t, 5)}] + [(r["V"],) for r in p.by_rows(t, 1)],
     ),
     Case(
-        "SELECT T, row_number() OVER (PARTITION BY V ORDER BY T, S) FROM @p [INTERVAL 5] WHERE V = 1 AND S > 0",
+        "SELECT T, row_number() OVER (PARTITION BY V ORDER BY T, S) FROM @p [INTERVAL 5] "
+        "WHERE V = 1 AND S > 0",
         3,
         lambda p, t: [
             (time, number + 1)

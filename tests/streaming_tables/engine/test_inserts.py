@@ -126,7 +126,8 @@ def test_a_select_from_a_stream_runs_on_each_row(db: Connection, name: str, tmp_
     )
     (tmp_path / "in.csv").write_text("n,at,T\n1,10,1\n2,20,2\n3,30,3\nx,40,4\n")
     db.sql(
-        f"INSERT INTO {name} SELECT try_cast(x.n AS INT) * 10, word, x.at + 1 FROM STREAM '{tmp_path / 'in.csv'}' x "
+        f"INSERT INTO {name} SELECT try_cast(x.n AS INT) * 10, word, x.at + 1 "
+        f"FROM STREAM '{tmp_path / 'in.csv'}' x "
         "LEFT JOIN number_words w ON try_cast(x.n AS INT) = w.n WHERE try_cast(x.n AS INT) <> 2"
     )
     db.sql(f"WAIT FOR {name}")

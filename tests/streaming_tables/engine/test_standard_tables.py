@@ -1,4 +1,4 @@
-"""Spark's own tables beside streaming ones: what is in the warehouse is kept, what is elsewhere is left alone."""
+"""Spark's own tables: what is in the warehouse is kept, what is elsewhere is left alone."""
 
 from __future__ import annotations
 

@@ -169,9 +169,10 @@ def test_f_gives_trajectories_of_involved_vehicles(road: Road) -> None:
     assert {vid: [row["T"] for row in trajectory] for vid, trajectory in found} == expected
     for vid, trajectory in found:
         for row in trajectory:
-            row = {name.lower(): value for name, value in row.items()}
-            time = row.pop("t")
-            assert Report(**row, time=time) in road.reports and row["vid"] == vid
+            values = {name.lower(): value for name, value in row.items()}
+            time = values.pop("t")
+            assert Report(**values, time=time) in road.reports
+            assert values["vid"] == vid
         assert all(one["T"] <= other["T"] for one, other in pairwise(trajectory))
     assert expected
 

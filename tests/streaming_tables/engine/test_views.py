@@ -179,7 +179,8 @@ def test_a_view_that_fails_says_so_and_why(db: Connection) -> None:
     name = unused("failing")
     db.sql(f"CREATE STREAMING TABLE {name} (v INT) RANGE UNLIMITED")
     db.sql(
-        f"CREATE VIEW w_{name} RANGE INTERVAL 100 AS (SELECT 1 DIV v AS x FROM {name} [ROWS 1] SAMPLE REALTIME)"
+        f"CREATE VIEW w_{name} RANGE INTERVAL 100 AS "
+        f"(SELECT 1 DIV v AS x FROM {name} [ROWS 1] SAMPLE REALTIME)"
     )
     db.append(name, [(1, 1), (0, 2), (1, 3)])
     with pytest.raises(UserError, match=f"view w_{name} ended"):
@@ -191,7 +192,8 @@ def test_rows_deleted_from_the_table_stay_in_earlier_answers_of_a_view(db: Conne
     name = unused("deleted")
     db.sql(f"CREATE STREAMING TABLE {name} (v INT) RANGE UNLIMITED")
     db.sql(
-        f"CREATE VIEW w_{name} RANGE INTERVAL 100 AS (SELECT sum(v) AS x FROM {name} [ROWS 3] SAMPLE REALTIME)"
+        f"CREATE VIEW w_{name} RANGE INTERVAL 100 AS "
+        f"(SELECT sum(v) AS x FROM {name} [ROWS 3] SAMPLE REALTIME)"
     )
     db.append(name, [(1, 1), (2, 2), (4, 3)])
     db.sql(f"WAIT FOR w_{name}")
@@ -254,7 +256,8 @@ def test_ticks_go_on_when_all_rows_are_deleted_or_have_fallen(db: Connection) ->
     name = unused("sparse")
     db.sql(f"CREATE STREAMING TABLE {name} (v INT) RANGE INTERVAL 10 COMPARTMENT INTERVAL 10")
     db.sql(
-        f"CREATE VIEW w_{name} (n) RANGE INTERVAL 1000 AS (SELECT count(*) FROM {name} [ROWS 9] SAMPLE INTERVAL 10)"
+        f"CREATE VIEW w_{name} (n) RANGE INTERVAL 1000 AS "
+        f"(SELECT count(*) FROM {name} [ROWS 9] SAMPLE INTERVAL 10)"
     )
     db.append(name, [(1, 1), (2, 12)])
     db.sql(f"WAIT FOR w_{name}")
