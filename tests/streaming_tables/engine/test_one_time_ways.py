@@ -197,7 +197,7 @@ def test_times_mean_the_same_in_every_time_zone(
                 }
                 assert found == expected, (zone, operator, one)
     finally:
-        db.spark.conf.set("spark.sql.session.timeZone", before)
+        db.spark.conf.set("spark.sql.session.timeZone", str(before))
 
 
 def test_statements_that_are_no_scans_go_to_spark(db: Connection, rows: list[dict[str, Any]]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from datetime import UTC, datetime
 from pathlib import Path
@@ -394,6 +395,29 @@ def test_errors_of_statements_are_placed(db: Connection, name: str) -> None:
         db, f"CREATE VIEW w (a, b) RANGE INTERVAL 5 AS (SELECT i FROM {name} [ROWS 1] SAMPLE REALTIME)"
     )
     assert db.warehouse.store("w") is None
+
+
+def test_an_error_is_told_once_and_not_logged_as_well(db: Connection, name: str) -> None:
+    from pyspark.errors import AnalysisException
+    from pyspark.logger import PySparkLogger
+
+    made(db, name, 1)
+    records: list[logging.LogRecord] = []
+    handler = logging.Handler()
+    handler.addFilter(lambda record: not records.append(record))
+    logger = PySparkLogger.getLogger("SQLQueryContextLogger")
+    logger.addHandler(handler)
+    try:
+        refused(db, f"SELECT nope FROM {name}")
+        refused(db, "SELECT nope FROM VALUES (1) AS v (a)")
+        refused(db, f"DELETE FROM {name} WHERE nope")
+        assert records == []
+        # The user's own statements are the user's matter.
+        with pytest.raises(AnalysisException):
+            db.spark.sql("SELECT nope FROM VALUES (1) AS v (a)")
+        assert len(records) == 1
+    finally:
+        logger.removeHandler(handler)
 
 
 def test_a_view_takes_no_other_rows(db: Connection, name: str) -> None:
