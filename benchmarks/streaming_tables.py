@@ -101,7 +101,7 @@ def timed(connection: Connection, text: str) -> tuple[float, int]:
 
 def print_row(what: str, *figures: str) -> None:
     """A line of a table."""
-    print(f"{what:<44}" + "".join(f"{figure:>16}" for figure in figures), flush=True)
+    print(f"{what:<44}" + "".join(f"{figure:>20}" for figure in figures), flush=True)
 
 
 def summary(taken: list[float]) -> str:
