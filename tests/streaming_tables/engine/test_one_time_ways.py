@@ -43,7 +43,7 @@ def scanned(answer: Any) -> bool:
 
 def test_random_conditions_mean_the_same_in_both_ways(db: Connection, rows: list[dict[str, Any]]) -> None:
     random = Random(SEED + 1)
-    expressions = [condition(random) for _ in range(150)]
+    expressions = [condition(random) for _ in range(110)]
     # One Spark job says what each condition is for each row.
     listed = ", ".join(f"({one.sql}) AS c{number}" for number, one in enumerate(expressions))
     truths = db.sql(f"SELECT k, {listed} FROM v").df.toArrow().sort_by("k")  # type: ignore[union-attr]
@@ -57,7 +57,7 @@ def test_random_conditions_mean_the_same_in_both_ways(db: Connection, rows: list
         found = sorted(key for (key,) in tuples(answer.to_arrow()))  # type: ignore[union-attr]
         assert found == [row["k"] for row, truth in zip(rows, expected, strict=True) if truth], one.sql
     # Most of these are for the storage manager; FLOAT columns and NULL constants are not.
-    assert by_storage > 60
+    assert by_storage > 45
 
 
 def test_what_spark_is_given_leaves_out_nothing_that_matches(

@@ -5,10 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pytest
 from tests.streaming_tables.engine.reading import ask, bag
 from tests.streaming_tables.engine.test_inserts import put
 
 import causeway
+from causeway.runtime.errors import UserError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -69,5 +71,11 @@ def test_an_insert_whose_source_is_gone_says_so(tmp_path: Path, spark: SparkSess
     folder.rename(tmp_path / "elsewhere")
     with causeway.connect(tmp_path / "w", spark=spark) as db:
         assert ask(db, "SELECT k FROM t") == [(1,)]
-        (state,) = [value for key, value in ask(db, "DESCRIBE t") if key.startswith("insert ")]
-        assert "failed" in state and "no such file or folder" in state
+        with pytest.raises(UserError, match=r"waits for its source.*no such file or folder"):
+            db.sql("WAIT FOR t")
+    # When the source is back, the insert goes on where it was.
+    (tmp_path / "elsewhere").rename(folder)
+    put(folder, "2.csv", "k,T\n2,2\n")
+    with causeway.connect(tmp_path / "w", spark=spark) as db:
+        db.sql("WAIT FOR t")
+        assert bag(ask(db, "SELECT k FROM t")) == bag([(1,), (2,)])

@@ -225,7 +225,7 @@ def test_show_and_describe(db: Connection, name: str) -> None:
     told = facts(db, name)
     assert told["i"] == "int" and told["s"] == "string" and told["T"].startswith("bigint")
     assert told["rows"] == "6" and told["rows in the log"] == "0"
-    assert told["historical period"] == "86400 s" and told["slack"] == "2 s" and told["compartment"] == "2 s"
+    assert told["historical period"] == "86,400 s" and told["slack"] == "2 s" and told["compartment"] == "2 s"
     assert told["oldest"] == "0" and told["newest"] == "5" and told["no more rows up to"] == "2"
     assert told["compartments"] == "3" and told["late rows"] == "0" and told["rejected rows"] == "0"
     assert int(told["bytes"]) > 0

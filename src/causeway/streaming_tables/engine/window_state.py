@@ -132,8 +132,7 @@ def window_now(window: Window, snapshot: Snapshot, now: int | None) -> pa.Table:
         return definition.arrow_schema().empty_table()
     moment = np.array([now], np.int64)
     content = WindowState(window).move(snapshot, moment)
-    rows = content.table(moment, definition.time.arrow_type, links=False).drop_columns([TICK])
-    return rows.take(pa.array(np.arange(rows.num_rows)[::-1]))
+    return content.table(moment, definition.time.arrow_type, links=False).drop_columns([TICK])
 
 
 def rows_in_order(rows: pa.Table, time: str) -> pa.Table:
