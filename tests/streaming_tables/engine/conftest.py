@@ -9,12 +9,21 @@ from typing import TYPE_CHECKING
 import pytest
 
 import causeway
+from causeway.streaming_tables.engine import background
 from causeway.streaming_tables.engine.connection import Connection
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 _NAMES = count()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _compartments_fall_when_a_test_says_so() -> Iterator[None]:
+    """Tests ask continuous queries that no connection knows of, and so does not keep rows for."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(background, "_UPKEEP_SECONDS", 3600.0)
+        yield
 
 
 @pytest.fixture(scope="module")

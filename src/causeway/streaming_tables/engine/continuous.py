@@ -25,7 +25,7 @@ from causeway.streaming_tables.engine.chains import PLANNING_NOW, ChainState, ch
 from causeway.streaming_tables.engine.one_time import Moment, moment_of, named_trajectories
 from causeway.streaming_tables.engine.plan_tree import analyzed_plan
 from causeway.streaming_tables.engine.relations import Relations
-from causeway.streaming_tables.engine.spark_errors import in_users_text
+from causeway.streaming_tables.engine.spark_errors import in_users_text, unlogged
 from causeway.streaming_tables.engine.warehouse import Warehouse
 from causeway.streaming_tables.engine.window_state import TICK, WindowState, as_times
 from causeway.streaming_tables.language import Query, Rendered, TablePiece, Window, WindowPiece
@@ -197,7 +197,7 @@ class ContinuousQuery:
         ticks_name = self._relations.unused_name("ticks")
         frames[ticks_name] = self._tick_frame(np.zeros(1, np.int64))
         try:
-            with self._relations.named(frames):
+            with unlogged(), self._relations.named(frames):
                 planned = self._relations.spark.sql(self._lateral(names, ticks_name))
                 planned._jdf.queryExecution().optimizedPlan()
         except PySparkException:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
+import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Final
@@ -11,7 +12,7 @@ from typing import Final
 from causeway.runtime.errors import UserError
 from causeway.streaming_tables.language import Rendered
 
-__all__ = ["in_users_text", "spark_message"]
+__all__ = ["in_users_text", "spark_message", "unlogged"]
 
 _PLACE: Final = re.compile(r";?\s*\(?line (\d+),? pos(?:ition)? (\d+)")
 _STATE: Final = re.compile(r"\s*SQLSTATE: \w+.*", re.DOTALL)
@@ -28,11 +29,9 @@ def in_users_text(rendered: Rendered | str | Sequence[tuple[int, Rendered]]) -> 
     """
     from pyspark.errors import AnalysisException, ParseException
 
-    # Spark's Python side would print the whole plan of what is told here in a sentence.
-    log = logging.getLogger("SQLQueryContextLogger")
-    was_disabled, log.disabled = log.disabled, True
     try:
-        yield
+        with unlogged():
+            yield
     except (AnalysisException, ParseException) as refused:
         message = spark_message(refused)
         place = _PLACE.search(str(refused))
@@ -45,8 +44,35 @@ def in_users_text(rendered: Rendered | str | Sequence[tuple[int, Rendered]]) -> 
                 raise UserError(message) from refused
             line, rendered = line - parts[-1][0] + 1, parts[-1][1]
         raise rendered.error(message, line, position) from refused
+
+
+class _Quiet(logging.Filter):
+    """Lets nothing through in threads that are inside `unlogged`."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.here = threading.local()
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        return not getattr(self.here, "depth", 0)
+
+
+_QUIET: Final = _Quiet()
+
+
+@contextmanager
+def unlogged() -> Iterator[None]:
+    """Keep PySpark from printing errors with a whole plan and Java stack: they are told in a sentence."""
+    from pyspark.logger import PySparkLogger
+
+    for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):
+        # PySpark logs with arguments of its own, so the logger must be of its class, whoever makes it.
+        PySparkLogger.getLogger(name).addFilter(_QUIET)
+    _QUIET.here.depth = getattr(_QUIET.here, "depth", 0) + 1
+    try:
+        yield
     finally:
-        log.disabled = was_disabled
+        _QUIET.here.depth -= 1
 
 
 def spark_message(refused: BaseException) -> str:
