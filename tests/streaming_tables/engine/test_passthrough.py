@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from tests.streaming_tables.language.spark_corpus import STATEMENTS
 
+from causeway.runtime.errors import UserError
 from causeway.streaming_tables.engine.connection import Connection
 
 
@@ -37,15 +38,27 @@ class Nothing:
 def test_a_statement_of_sparks_reaches_spark_unchanged(
     db: Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    recorder: Any = Recorder()
+    nothing: Any = Nothing()
+    monkeypatch.setattr(db._runner, "_standard", nothing)
+    with monkeypatch.context() as patch:
+        patch.setattr(db._runner, "_spark", recorder)
+        for statement in STATEMENTS:
+            db._runner.run(statement)
+    assert recorder.statements == list(STATEMENTS)
+    assert len(recorder.statements) > 50
     for name in ("POSREPORTS", "SEGSTAT"):
         db.sql(
             f"CREATE STREAMING TABLE {name} (VID INT, SPD INT, XWAY INT, DIR INT, SEG INT) RANGE INTERVAL 60"
         )
-    recorder: Any = Recorder()
-    nothing: Any = Nothing()
     monkeypatch.setattr(db._runner, "_spark", recorder)
-    monkeypatch.setattr(db._runner, "_standard", nothing)
     for statement in STATEMENTS:
-        db._runner.run(statement)
-    assert recorder.statements == list(STATEMENTS)
-    assert len(recorder.statements) > 50
+        recorder.statements.clear()
+        try:
+            db._runner.run(statement)
+        except UserError as refused:
+            # Spark must not make a second table of a streaming table's name.
+            assert statement.startswith("CREATE ")
+            assert "there is a streaming table" in str(refused)
+        else:
+            assert recorder.statements == [statement]
