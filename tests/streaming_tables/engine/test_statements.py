@@ -404,7 +404,7 @@ def test_an_error_is_told_once_and_not_logged_as_well(db: Connection, name: str)
     made(db, name, 1)
     records: list[logging.LogRecord] = []
     handler = logging.Handler()
-    handler.addFilter(lambda record: not records.append(record))
+    handler.addFilter(lambda record: bool(records.append(record)))
     logger = PySparkLogger.getLogger("SQLQueryContextLogger")
     logger.addHandler(handler)
     try:
