@@ -9,16 +9,17 @@ from __future__ import annotations
 import urllib.error
 import urllib.request
 from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pyarrow.parquet as pq
 import pyspark
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame
 from pyspark.sql.streaming.query import StreamingQuery
 
 from causeway.runtime.cache import user_cache
-from causeway.spark.java import ensure_java
+from causeway.spark.session import spark_session
 from others.system import Reader, System, UnavailableError, folder_bytes
 from streaming_tables import batches
 
@@ -36,14 +37,6 @@ _SETTINGS = {
     # Several files, so that their statistics can leave some out.
     "spark.databricks.delta.optimize.maxFileSize": str(32 * 2**20),
     "spark.databricks.delta.retentionDurationCheck.enabled": "false",
-    "spark.sql.shuffle.partitions": "2",
-    "spark.sql.session.timeZone": "UTC",
-    "spark.driver.memory": "4g",
-    "spark.driver.host": "127.0.0.1",
-    "spark.driver.bindAddress": "127.0.0.1",
-    "spark.ui.enabled": "false",
-    "spark.ui.showConsoleProgress": "false",
-    "spark.log.level": "ERROR",
 }
 
 
@@ -66,25 +59,21 @@ def newest_delta(spark_version: str) -> tuple[str, str]:
 
 
 class Delta(System):
-    """A Spark of its own with Delta's jar."""
+    """A Spark with Delta's jar, otherwise set up as ours."""
 
     promise = "a committed batch is kept after a crash of Spark; Spark does not fsync files on a local disk"
 
     def __init__(self, folder: Path) -> None:
         """Start Spark."""
         package, release = newest_delta(".".join(pyspark.__version__.split(".")[:2]))
-        ensure_java()
         self._folder = folder
-        builder = SparkSession.builder.appName("comparison").master("local[*]")
+        self._stack = ExitStack()
         settings = _SETTINGS | {
             "spark.jars.packages": package,
             "spark.jars.ivy": str(user_cache() / "ivy"),
             "spark.sql.warehouse.dir": str(folder / "warehouse"),
-            "spark.local.dir": str(folder / "local"),
         }
-        for name, value in settings.items():
-            builder = builder.config(name, value)
-        self._spark = builder.getOrCreate()
+        self._spark = self._stack.enter_context(spark_session("comparison", "local[*]", settings))
         self._query: StreamingQuery | None = None
         self.version = f"{release} on Spark {self._spark.version}"
         self.unequal = [
@@ -154,7 +143,7 @@ class Delta(System):
         return folder_bytes(self._folder / "warehouse" / "posreports")
 
     def close(self) -> None:
-        """Spark ends with its process."""
+        """With Spark."""
         if self._query is not None and self._query.isActive:
             self._query.stop()
-        self._spark.stop()
+        self._stack.close()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import queue
+import sys
 import threading
 import time
 from collections.abc import Sequence
@@ -59,15 +60,23 @@ class Figures:
 def measure(system: System, folder: Path, rows: int, seconds: float, rate: int) -> Figures:
     """All figures of a system that is up and empty; `folder` is for the files of the load."""
     figures = Figures(system.version, system.promise)
+    _tell("history")
     began = time.perf_counter()
     system.fill(rows)
     figures.fill_rate = rows / (time.perf_counter() - began)
+    _tell("reads")
     _measure_reads(system, rows, figures)
+    _tell("load")
     _measure_load(system, folder, rows, seconds, rate, figures)
     figures.stored_bytes = system.bytes_on_disk()
+    _tell("insert")
     _measure_insert(system, folder, min(rows, _BULK_ROWS), figures)
     figures.unequal = system.unequal
     return figures
+
+
+def _tell(stage: str) -> None:
+    print(f"  {time.strftime('%H:%M:%S')} {stage}", file=sys.stderr, flush=True)
 
 
 def _measure_reads(system: System, rows: int, figures: Figures) -> None:
