@@ -23,7 +23,7 @@ filled with the history (in bulk, with indexes and upkeep). Then come 30 stateme
 the other, after 15 to warm up. Then the load begins, and after ten seconds 200 statements a minute come at
 random moments to four clients; a time counts from the moment that a statement is due to its last row in
 Arrow. Arrival to visible counts from the moment that a file is there to the first answer that has its rows;
-this is asked every 10 ms with what each system has for it: a count, or in PostgreSQL the last rows by key.
+this is asked every 10 ms with what is cheapest in each: a count, PostgreSQL's last rows by key, Delta's log.
 Sustained insert: files of 500,000 reports into a second table with the same indexes, as fast as it goes.
 The answers of all systems to the statements without load are compared. What can't be had is left out.
 """
