@@ -171,9 +171,11 @@ def _numpy_floor(columns: dict[str, Any], text: str) -> float:
     return 1000 * (time.perf_counter() - began)
 
 
-def deliver(folder: str, first: int, seconds: float, interval: float, log: Any) -> None:
-    """Add files at PER_SECOND rows a second; notes when each could be read, and the rows up to it."""
-    per_file = round(PER_SECOND * interval)
+def deliver(
+    folder: str, first: int, seconds: float, interval: float, log: Any, per_second: int = PER_SECOND
+) -> None:
+    """Add files at `per_second` rows a second; notes when each could be read, and the rows up to it."""
+    per_file = round(per_second * interval)
     began = time.time()
     total = first
     for number in range(round(seconds / interval)):
