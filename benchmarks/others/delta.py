@@ -30,7 +30,7 @@ _MAVEN = "https://repo1.maven.org/maven2/io/delta"
 _SCHEMA = "VID INT, SPD INT, XWAY INT, LANE INT, DIR INT, SEG INT, POS INT, T BIGINT"
 _PROPERTIES = (
     "TBLPROPERTIES ('delta.autoOptimize.optimizeWrite' = 'true', 'delta.autoOptimize.autoCompact' = 'true', "
-    "'delta.dataSkippingStatsColumns' = 'T,VID', 'delta.checkpointInterval' = '10')"
+    "'delta.dataSkippingStatsColumns' = 'T,VID', 'delta.checkpointInterval' = '100')"
 )
 _SETTINGS = {
     "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
