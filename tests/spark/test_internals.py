@@ -89,3 +89,12 @@ def test_one_java_for_a_process(spark: SparkSession) -> None:
     assert SparkContext._gateway is not None
     assert callable(SparkContext._ensure_initialized)
     assert internals.launch_java(spark.sparkContext.getConf(), 2) is False
+
+
+def test_java_can_be_told_to_answer_at_once(spark: SparkSession) -> None:
+    assert internals.answer_at_once(spark), "Py4J or Java's threads have changed: answers come late"
+    thread = spark._jvm.java.lang.Thread.currentThread()  # type: ignore[union-attr]
+    names = [field.getName() for field in thread.getClass().getDeclaredFields()]
+    holder = thread if "target" in names else internals._field(thread, "holder")
+    task = internals._field(holder, "target" if "target" in names else "task")
+    assert task.getSocket().getTcpNoDelay()

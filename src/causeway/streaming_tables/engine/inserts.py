@@ -9,7 +9,6 @@ A batch is handed to the table's writer with its number, so that one that Spark 
 
 from __future__ import annotations
 
-import json
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -23,6 +22,7 @@ import pyarrow.compute as pc
 from causeway.runtime.errors import UserError
 from causeway.runtime.output_folder import load_facts, write_json
 from causeway.spark.errors import explain
+from causeway.spark.internals import committed_offsets, planned_offsets
 from causeway.streaming_tables.engine.warehouse import Warehouse
 from causeway.streaming_tables.sources import Source, TargetColumns, open_source
 from causeway.streaming_tables.storage import TableDefinition, TableWriter, sync_folder
@@ -144,7 +144,7 @@ class Insert:
             refused = batch.where("__reason IS NOT NULL").select(*_REJECT_COLUMNS).toArrow()
             rows, rejected = self._transform(good), _rejected(refused)
         self._writer.append(rows, rejected=rejected, source=self.facts.source_name, batch=number)
-        self._offset = _offset_of_batch(self._folder / "checkpoint", number)
+        (self._offset,) = planned_offsets(self._folder / "checkpoint", number)
 
     def _watch(self) -> None:
         """End the insert when its source has ended, or Spark's query has failed."""
@@ -244,17 +244,7 @@ def _rejected(rows: pa.Table) -> pa.Table:
     return rows.rename_columns([name.removeprefix("__") for name in rows.schema.names])
 
 
-def _offset_of_batch(checkpoint: Path, number: int) -> dict[str, int] | None:
-    """Where a batch ends, by the log that Spark writes before the batch."""
-    try:
-        lines = (checkpoint / "offsets" / str(number)).read_text().splitlines()
-    except FileNotFoundError:
-        return None
-    offset: dict[str, Any] = json.loads(lines[-1])
-    return {name: int(value) for name, value in offset.items()}
-
-
-def _committed_offset(checkpoint: Path) -> dict[str, int] | None:
+def _committed_offset(checkpoint: Path) -> dict[str, Any] | None:
     """The end of the last batch that Spark has committed; None before the first."""
-    commits = [int(path.name) for path in (checkpoint / "commits").glob("[0-9]*") if path.name.isdigit()]
-    return _offset_of_batch(checkpoint, max(commits)) if commits else None
+    offsets = committed_offsets(checkpoint)
+    return offsets[0] if offsets else None

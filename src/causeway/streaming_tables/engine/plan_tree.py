@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from causeway.spark.internals import answer_at_once
+
 __all__ = ["PlanNode", "analyzed_plan", "optimized_plan", "parse_plan"]
 
 
@@ -71,11 +73,13 @@ def parse_plan(text: str) -> PlanNode:
 
 def analyzed_plan(frame: Any) -> PlanNode:
     """The plan of a DataFrame with all names resolved, before any optimization."""
+    answer_at_once(frame.sparkSession)
     return parse_plan(frame._jdf.queryExecution().analyzed().toJSON())
 
 
 def optimized_plan(frame: Any) -> PlanNode:
     """The plan of a DataFrame after Spark's optimizer."""
+    answer_at_once(frame.sparkSession)
     return parse_plan(frame._jdf.queryExecution().optimizedPlan().toJSON())
 
 
