@@ -72,6 +72,14 @@ class Background:
                 self._writers[key] = self._warehouse.require(table).writer(_COMMAND)
             return self._writers[key]
 
+    def table_writer(self, table: str) -> TableWriter:
+        """The writer of a table that takes rows; a view does not."""
+        writer = self.writer(table)
+        definition = writer.store.definition
+        if definition.kind == "view":
+            raise UserError(f"{definition.name} is a view; its rows come from its query")
+        return writer
+
     def resume(self) -> None:
         """Go on with the inserts and views that no other process works on."""
         for facts in self.inserts.all():
@@ -84,9 +92,7 @@ class Background:
 
     def begin_insert(self, table: str, address: str, options: dict[str, str], select: str | None) -> int:
         """Begin a continuous insert; returns its number."""
-        writer = self.writer(table)
-        if writer.store.definition.kind == "view":
-            raise UserError(f"{table} is a view; its rows come from its query")
+        writer = self.table_writer(table)
         facts, folder = self.inserts.begin(writer.store.definition.name, address, options, select)
         try:
             insert = self._open_insert(facts, writer)
@@ -102,7 +108,7 @@ class Background:
     def start_view(self, view: ViewDefinition) -> ViewWorker:
         """Compute a view in this process."""
         query = ContinuousQuery(self._warehouse, self._relations, self.view_query(view))
-        worker = ViewWorker(query, self.writer(view.name), lambda _: None)
+        worker = ViewWorker(query, self.writer(view.name))
         self._views[view.name.lower()] = worker
         return worker
 

@@ -16,12 +16,17 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from causeway.streaming_tables.engine.plan_tree import PlanNode
-from causeway.streaming_tables.engine.relations import SEQ, Relations
-from causeway.streaming_tables.engine.window_state import as_times, rows_in_order
-from causeway.streaming_tables.engine.windows import partition_numbers, valid_until
+from causeway.streaming_tables.engine.relations import Relations
+from causeway.streaming_tables.engine.window_state import (
+    as_times,
+    partition_names,
+    partitions,
+    rows_in_order,
+)
+from causeway.streaming_tables.engine.windows import valid_until
 from causeway.streaming_tables.language import Query, Window, WindowPiece
 from causeway.streaming_tables.language.tokens import Kind, tokenize
-from causeway.streaming_tables.storage import Snapshot
+from causeway.streaming_tables.storage import SEQ, Snapshot
 
 __all__ = ["PLANNING_NOW", "Chain", "ChainState", "chain_of"]
 
@@ -92,9 +97,7 @@ class ChainState:
         definition = snapshot.definition
         time = as_times(rows.column(definition.time.name))
         seq = rows.column(SEQ).to_numpy()
-        names = {name.lower(): name for name in rows.schema.names}
-        columns = [rows.column(names[name.lower()]) for name in self._chain.window.partition_by]
-        partition = partition_numbers(columns) if columns else np.zeros(len(time), np.int64)
+        partition = partitions(rows, partition_names(self._chain.window, definition))
         older = _older(partition)
         self._judge(rows, seq, older, fresh, definition.time.name)
 
@@ -127,8 +130,7 @@ class ChainState:
         assert window.rows is not None
         time = snapshot.definition.time.name
         if self._rows is None or self._changes != snapshot.changes:
-            names = {name.lower(): name for name in snapshot.definition.arrow_schema().names}
-            columns = [names[name.lower()] for name in window.partition_by]
+            columns = partition_names(window, snapshot.definition)
             self._rows = snapshot.last_rows(window.rows, columns, None, as_of=int(ticks[0]))
             self._last = int(ticks[0])
             self._changes = snapshot.changes

@@ -12,13 +12,13 @@ import pyarrow.compute as pc
 
 from causeway.runtime.errors import UserError
 from causeway.streaming_tables.engine.one_time import moment_of
-from causeway.streaming_tables.engine.relations import SEQ, Relations
+from causeway.streaming_tables.engine.relations import Relations
 from causeway.streaming_tables.engine.side_tables import SideTable
 from causeway.streaming_tables.engine.spark_errors import in_users_text
 from causeway.streaming_tables.engine.warehouse import Warehouse
 from causeway.streaming_tables.language import Delete, Query, Rendered, Update
 from causeway.streaming_tables.language.tokens import quote_identifier
-from causeway.streaming_tables.storage import Snapshot, TableDefinition, TableWriter
+from causeway.streaming_tables.storage import SEQ, Snapshot, TableDefinition, TableWriter
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -106,10 +106,8 @@ class Connection:
         table's order, the time last). Rows that are later than the table's slack go to `<table>__late`.
         """
         self._require_open()
-        writer = self._background.writer(table)
+        writer = self._background.table_writer(table)
         definition = writer.store.definition
-        if definition.kind == "view":
-            raise UserError(f"{definition.name} is a view; its rows come from its query")
         return writer.append(to_table(rows_of(rows, definition), definition))
 
     def table(self, name: str) -> DataFrame:

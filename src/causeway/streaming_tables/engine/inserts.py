@@ -61,9 +61,6 @@ class InsertFacts:
         return f"insert-{self.number}"
 
 
-Transform = Callable[[pa.Table], pa.Table]
-
-
 class Insert:
     """A continuous insert at work in this process."""
 

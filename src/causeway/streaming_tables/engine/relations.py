@@ -25,10 +25,7 @@ from causeway.streaming_tables.storage import Comparison, Predicate, Snapshot, T
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["SEQ", "Relations", "predicate_of"]
-
-SEQ: Final = "__seq"
-"""The hidden column with a row's arrival number."""
+__all__ = ["Relations", "predicate_of"]
 
 _NUMBERS: Final = itertools.count()
 _LOCAL_ROWS: Final = 20_000
@@ -81,19 +78,16 @@ class Relations:
         conditions: Disjunction = ALWAYS,
         *,
         as_of: int | None = None,
-        time_from: int | None = None,
-        time_to: int | None = None,
         with_seq: bool = False,
     ) -> DataFrame:
         """A table's content with all columns; rows that cannot meet `conditions` may be missing."""
         definition = snapshot.definition
         predicate = predicate_of(conditions)
-        bounds: dict[str, Any] = {"as_of": as_of, "time_from": time_from, "time_to": time_to}
-        found = snapshot.candidates(None, predicate, with_seq=with_seq, **bounds)
+        found = snapshot.candidates(None, predicate, with_seq=with_seq, as_of=as_of)
         if not found.files and found.tail.num_rows <= _LOCAL_ROWS:
             return self.arrow(found.tail)
         if found.files and found.rows <= _LOCAL_ROWS:
-            rows = snapshot.scan(None, predicate, with_seq=with_seq, **bounds)
+            rows = snapshot.scan(None, predicate, with_seq=with_seq, as_of=as_of)
             if rows.num_rows <= _LOCAL_ROWS:
                 return self.arrow(rows)
         files = [str(path) for path in found.files]

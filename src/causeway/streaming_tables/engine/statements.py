@@ -121,10 +121,8 @@ class StatementRunner:
         return _insert_answer(number, statement.table)
 
     def _insertonce(self, statement: InsertOnce, text: str) -> Answer:
-        writer = self._background.writer(statement.table)
+        writer = self._background.table_writer(statement.table)
         definition = writer.store.definition
-        if definition.kind == "view":
-            raise UserError(f"{definition.name} is a view; its rows come from its query")
         if statement.query.windows:
             query = ContinuousQuery(self._warehouse, self._relations, statement.query)
             rows = query.answer_now(self._clock)

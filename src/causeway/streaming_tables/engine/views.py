@@ -41,18 +41,12 @@ def view_columns(schema: pa.Schema, names: tuple[str, ...] | None, time: str, vi
 class ViewWorker:
     """Computes a view for as long as it runs."""
 
-    def __init__(
-        self,
-        query: ContinuousQuery,
-        writer: TableWriter,
-        on_tick: Callable[[str], None],
-    ) -> None:
-        """`on_tick` is called with the view's name after each addition to its table."""
+    def __init__(self, query: ContinuousQuery, writer: TableWriter) -> None:
+        """Starts at once."""
         self.name = writer.store.definition.name
         self.failure: BaseException | None = None
         self.query = query
         self._writer = writer
-        self._on_tick = on_tick
         self._stopping = threading.Event()
         self._idle_at: int | None = None
         self._thread = threading.Thread(target=self._work, name=f"view {self.name}", daemon=True)
@@ -92,7 +86,6 @@ class ViewWorker:
                 if answers:
                     self._add(answers)
                     after = answers[-1][0]
-                    self._on_tick(self.name)
                     continue
                 known = [moment for moment in closed if moment is not None]
                 if len(known) == len(closed):

@@ -13,7 +13,6 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from causeway.streaming_tables.engine.relations import SEQ
 from causeway.streaming_tables.engine.windows import (
     WindowRows,
     interval_window,
@@ -21,9 +20,19 @@ from causeway.streaming_tables.engine.windows import (
     rows_window,
 )
 from causeway.streaming_tables.language import Window
-from causeway.streaming_tables.storage import Snapshot
+from causeway.streaming_tables.storage import SEQ, Snapshot, TableDefinition
 
-__all__ = ["TICK", "WindowContent", "WindowState", "as_times", "rows_in_order", "window_length", "window_now"]
+__all__ = [
+    "TICK",
+    "WindowContent",
+    "WindowState",
+    "as_times",
+    "partition_names",
+    "partitions",
+    "rows_in_order",
+    "window_length",
+    "window_now",
+]
 
 TICK = "__tick"
 """The column with the tick as of which a row is in a window."""
@@ -96,7 +105,7 @@ class WindowState:
             time = as_times(rows.column(definition.time.name))
             return WindowContent(rows, interval_window(time, ticks, length))
         assert self._window.rows is not None
-        names = self._partition_names(snapshot)
+        names = partition_names(self._window, definition)
         if self._kept is None or self._changes != snapshot.changes:
             self._kept = snapshot.last_rows(self._window.rows, names, None, as_of=int(ticks[0]))
             self._last = int(ticks[0])
@@ -109,20 +118,25 @@ class WindowState:
             pa.concat_tables([self._kept.select(fresh.schema.names), fresh]), definition.time.name
         )
         time = as_times(rows.column(definition.time.name))
-        partition = (
-            partition_numbers([rows.column(name) for name in names])
-            if names
-            else np.zeros(rows.num_rows, np.int64)
-        )
+        partition = partitions(rows, names)
         inside = rows_window(partition, time, ticks, self._window.rows, period)
         kept = inside.row[inside.tick == len(ticks) - 1]
         self._kept = rows.take(pa.array(kept))
         self._last = int(ticks[-1])
         return WindowContent(rows, inside)
 
-    def _partition_names(self, snapshot: Snapshot) -> list[str]:
-        names = {name.lower(): name for name in snapshot.definition.arrow_schema().names}
-        return [names[column.lower()] for column in self._window.partition_by]
+
+def partition_names(window: Window, definition: TableDefinition) -> list[str]:
+    """The columns that a window is partitioned by, as the table writes them."""
+    names = {name.lower(): name for name in definition.arrow_schema().names}
+    return [names[column.lower()] for column in window.partition_by]
+
+
+def partitions(rows: pa.Table, names: list[str]) -> NDArray[np.int64]:
+    """The number of each row's partition; one partition if there are no columns."""
+    if not names:
+        return np.zeros(rows.num_rows, np.int64)
+    return partition_numbers([rows.column(name) for name in names])
 
 
 def window_now(window: Window, snapshot: Snapshot, now: int | None) -> pa.Table:
