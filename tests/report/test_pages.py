@@ -8,7 +8,13 @@ from pathlib import Path
 import pytest
 from tests.browser import Browser
 from tests.linear_road.report.made_inspection import inspection
-from tests.linear_road.report.made_run import make_run, validation, write_segments
+from tests.linear_road.report.made_run import (
+    HISTORY,
+    make_run,
+    query_session,
+    validation,
+    write_segments,
+)
 from tests.nexmark.report.made_result import RESULT, matching, steady, throughput
 
 from causeway.linear_road.report.run_page import write_run_page
@@ -32,8 +38,10 @@ def nexmark_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def run_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Five expressways, so that there is an overview."""
-    run = make_run(tmp_path_factory.mktemp("linear_road") / "run", segments=False)
+    """Five expressways, so that there is an overview, and a history that was asked."""
+    run = make_run(tmp_path_factory.mktemp("linear_road") / "run", segments=False, **HISTORY)
+    sessions = [query_session(), query_session(rate=20, index=False)]
+    (run / "queries.json").write_text(json.dumps({"layout": 1, "sessions": sessions}))
     write_segments(
         run,
         [

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
 import pyspark
 import pytest
 from pyspark import SparkContext
@@ -98,3 +101,58 @@ def test_java_can_be_told_to_answer_at_once(spark: SparkSession) -> None:
     holder = thread if "target" in names else internals._field(thread, "holder")
     task = internals._field(holder, "target" if "target" in names else "task")
     assert task.getSocket().getTcpNoDelay()
+
+
+def test_a_frame_of_arrow_is_what_pyspark_makes(spark: SparkSession) -> None:
+    moment = datetime(2024, 2, 29, 12, 30, 1, 5, tzinfo=UTC)
+    rows = pa.table(
+        {
+            "number": pa.array([1, None, -3], pa.int32()),
+            "big": pa.array([2**62, 0, None], pa.int64()),
+            "real": pa.array([0.5, None, float("inf")], pa.float64()),
+            "flag": pa.array([True, None, False]),
+            "text": pa.array(["a", "", None]),
+            "bytes": pa.array([b"\0", None, b""], pa.binary()),
+            "day": pa.array([moment.date(), None, moment.date()], pa.date32()),
+            "moment": pa.array([moment, None, moment], pa.timestamp("us", "UTC")),
+            "amount": pa.array([Decimal("1.25"), None, Decimal("-0.01")], pa.decimal128(10, 2)),
+            "list": pa.array([[1, None], [], None], pa.list_(pa.int64())),
+        }
+    )
+    folder = Path(str(spark.sparkContext._temp_dir))
+    before = set(folder.iterdir())
+    ours, theirs = internals.frame_of_arrow(spark, rows), spark.createDataFrame(rows)
+    changed = "Spark takes Arrow in another way; see frame_of_arrow in spark/internals.py"
+    assert ours.schema == theirs.schema, changed
+    assert ours.collect() == theirs.collect(), changed
+    assert ours.toArrow() == theirs.toArrow(), changed
+    assert set(folder.iterdir()) == before
+
+
+def test_settings_of_a_session(spark: SparkSession) -> None:
+    changed = "Spark keeps a session's settings elsewhere; see SessionSettings in spark/internals.py"
+    settings = internals.SessionSettings(spark)
+    before = settings.text()
+    spark.sql("SET causeway.of.a.test = one")
+    assert "causeway.of.a.test=one" in settings.text(), changed
+    spark.conf.set("causeway.of.a.test", "two")
+    assert "causeway.of.a.test=two" in settings.text(), changed
+    spark.conf.unset("causeway.of.a.test")
+    assert settings.text() == before, changed
+
+
+def test_rows_and_bytes_that_jobs_read(spark: SparkSession, tmp_path: Path) -> None:
+    changed = "Spark's status store has changed; see input_of_jobs in spark/internals.py"
+    folder = str(tmp_path / "rows")
+    spark.range(0, 1000, 1, 2).write.parquet(folder)
+    context = spark.sparkContext
+    context.setJobGroup("read by a test", "")
+    try:
+        assert spark.read.parquet(folder).agg({"id": "sum"}).collect()[0][0] == 499_500
+    finally:
+        context.setLocalProperty("spark.jobGroup.id", None)  # type: ignore[arg-type]
+    rows, size = internals.input_of_jobs(spark, "read by a test")
+    # Spark counts a row twice where it does not compile the query.
+    assert rows in (1000, 2000), changed
+    assert 0 < size <= sum(file.stat().st_size for file in Path(folder).iterdir()), changed
+    assert internals.input_of_jobs(spark, "no such group") == (0, 0)

@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.quick_spark import QUICK_JAVA
 
 from causeway.spark import session
 
@@ -56,9 +57,10 @@ def fail(batches):
 def work(spark):
     spark.range(2).mapInArrow(fail, "id BIGINT").collect()
 
+settings = {"spark.driver.memory": "1g", "spark.driver.extraJavaOptions": sys.argv[1]}
 for number, log in enumerate([Path("first.log"), None, Path("folder/third.log")]):
     try:
-        with spark_session("test", "local[1]", {"spark.driver.memory": "1g"}, log_file=log) as spark:
+        with spark_session("test", "local[1]", settings, log_file=log) as spark:
             print(Path(spark.conf.get("spark.local.dir")), flush=True)
             work(spark)
     except Exception as failure:
@@ -70,7 +72,7 @@ for number, log in enumerate([Path("first.log"), None, Path("folder/third.log")]
 def test_a_log_file_has_sparks_warnings_and_the_workers_words(tmp_path: Path) -> None:
     """Each session of a process has its own log; without one nothing is written anywhere."""
     ran = subprocess.run(
-        [sys.executable, "-c", _TWO_SESSIONS],
+        [sys.executable, "-c", _TWO_SESSIONS, QUICK_JAVA],
         cwd=tmp_path,
         capture_output=True,
         text=True,

@@ -25,7 +25,8 @@ def kernel(function: _Function) -> _Function:
 
     numba alone would look at the age of the function's own file only, and go on using code that was
     compiled with the constants and inlined functions of other files as they were. Here all sources of the
-    part of the package that it belongs to (a benchmark, say) name the folder where the result is kept.
+    part of the package that it belongs to (a benchmark, say), and of this room, whose functions are inlined
+    everywhere, name the folder where the result is kept.
     """
     config.CACHE_DIR = str(_cache_folder(Path(inspect.getfile(function))))  # type: ignore[attr-defined]
     return cast(_Function, njit(cache=True)(function))
@@ -47,6 +48,7 @@ def _cache_folder(file: Path) -> Path:
 @cache
 def _digest(part: Path) -> str:
     digest = hashlib.sha256(numba.__version__.encode())
-    for source in sorted(part.rglob("*.py")):
-        digest.update(source.read_bytes())
+    for room in (part, Path(__file__).parent):
+        for source in sorted(room.rglob("*.py")):
+            digest.update(source.read_bytes())
     return digest.hexdigest()[:16]

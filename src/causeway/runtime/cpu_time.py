@@ -1,4 +1,4 @@
-"""CPU time of a tree of processes, from /proc: the driver, its Java, and Java's Python workers."""
+"""CPU time and memory of a tree of processes, from /proc: the driver, its Java, and Java's Python workers."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
-__all__ = ["CpuMeter", "cpu_seconds"]
+__all__ = ["CpuMeter", "cpu_seconds", "memory_bytes"]
 
 
 class CpuMeter:
@@ -33,6 +33,18 @@ def cpu_seconds(root: int) -> float | None:
     """Seconds that a process, its descendants and those of them that were waited for took so far."""
     ticks = [int(value) for _, fields in _tree(root, ()) for value in fields[11:15]]
     return sum(ticks) / os.sysconf("SC_CLK_TCK") if ticks else None
+
+
+def memory_bytes(root: int) -> int | None:
+    """Memory of a process and its descendants; what several of them share counts once. `None` if unknown."""
+    kibibytes = []
+    for pid, _ in _tree(root, ()):
+        try:
+            lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+        except OSError:
+            continue
+        kibibytes += [int(line.split()[1]) for line in lines if line.startswith("Pss:")]
+    return 1024 * sum(kibibytes) if kibibytes else None
 
 
 def _tree(root: int, without: Collection[int]) -> Iterator[tuple[int, list[str]]]:

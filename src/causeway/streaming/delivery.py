@@ -1,7 +1,7 @@
 """The delivery: what brings a run's input, at once or in real time.
 
-A run needs three things of it: where its query reads (the source), which part is due when (the clock), and
-whether more will come (finished). Files in a folder, filled by a process of its own, are the one
+A run needs three things of it: how much of the input there is (delivered), which part is due when (the
+clock), and whether more will come (finished). Files in a folder, filled by a process of its own, are the one
 implementation today; a broker such as Kafka would be another.
 
 A process that delivers in real time and the run that reads from it agree by files in the spool, whose names
@@ -29,9 +29,6 @@ _STATE: Final = "_delivery.json"
 
 class Delivery(Protocol):
     """Brings the input of one run. Positions are whole numbers that grow; the query's offsets have them."""
-
-    def source(self) -> tuple[str, dict[str, str]]:
-        """Format and options of the stream that a query reads."""
 
     @property
     def delivered(self) -> int:

@@ -44,9 +44,10 @@ def result(run: Path) -> dict[str, Any]:
 
 
 @pytest.mark.starts_spark
-def test_killed_and_resumed_on_other_cores_it_gives_the_same_answers(events: Path, tmp_path: Path) -> None:
+def test_killed_and_resumed_on_other_cores_it_gives_the_same_answers(tmp_path: Path) -> None:
     """The batch statements do not know of the crashes. The state's shards are those of the first start."""
-    run = tmp_path / "run"
+    run, events = tmp_path / "run", tmp_path / "events"
+    write_dataset(Firehose("modern", events=20_000, rate=700), events, slice_events=1_000)
     new = ("nexmark", "run", "--source", events, "--query", "q9,q11", "--check", "--out", run)
     resumed = ("nexmark", "run", "--out", run, "--resume")
 

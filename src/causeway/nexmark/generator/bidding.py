@@ -13,7 +13,6 @@ import numpy as np
 
 from causeway.nexmark.generator.clock import Clock, first_event_at, time_of
 from causeway.nexmark.generator.people import ACTIVE_PEOPLE
-from causeway.nexmark.generator.randomness import I64, below, draw, key_of
 from causeway.nexmark.generator.schedule import (
     auctions_before,
     event_of_auction,
@@ -21,6 +20,7 @@ from causeway.nexmark.generator.schedule import (
     persons_before,
 )
 from causeway.runtime.compiled import inlined, kernel
+from causeway.runtime.randomness import I64, below, draw, key_of
 
 __all__ = [
     "ABSENT",

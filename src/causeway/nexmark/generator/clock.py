@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from causeway.nexmark.generator.randomness import I64
 from causeway.runtime.compiled import kernel
+from causeway.runtime.randomness import I64
 
 __all__ = ["Clock", "first_event_at", "first_events_at", "time_of", "times_of"]
 

@@ -12,7 +12,6 @@ import pyarrow as pa
 from causeway.nexmark.generator import modern, paper
 from causeway.nexmark.generator.bidding import LONGEST_OPEN, SHORTEST_OPEN, Bidding, House, replay
 from causeway.nexmark.generator.clock import Clock, first_events_at, time_of
-from causeway.nexmark.generator.randomness import I64, below, draw, draws_below, key_of, keys_of, seeded
 from causeway.nexmark.generator.schedule import (
     AUCTION,
     FIRST_BID_STREAM,
@@ -24,6 +23,7 @@ from causeway.nexmark.generator.schedule import (
 from causeway.nexmark.model import MODELS
 from causeway.runtime.compiled import kernel
 from causeway.runtime.errors import UserError
+from causeway.runtime.randomness import I64, below, draw, draws_below, key_of, keys_of, seeded
 
 __all__ = ["DELIVERY_LIMIT", "START", "Firehose", "ModelName", "check_rate"]
 

@@ -6,8 +6,8 @@ from typing import Final
 
 import pyarrow as pa
 
-from causeway.nexmark.generator.randomness import U64
 from causeway.nexmark.generator.text import phrases
+from causeway.runtime.randomness import U64
 
 __all__ = ["CATEGORY_SCHEMA", "categories", "descriptions", "item_names"]
 

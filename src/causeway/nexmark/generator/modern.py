@@ -25,7 +25,10 @@ from causeway.nexmark.generator.people import (
     names,
     states,
 )
-from causeway.nexmark.generator.randomness import (
+from causeway.nexmark.generator.text import chosen, fill_letters, joined, letters, string_column
+from causeway.nexmark.model import MODERN
+from causeway.runtime.compiled import inlined, kernel
+from causeway.runtime.randomness import (
     I32,
     I64,
     U64,
@@ -36,9 +39,6 @@ from causeway.nexmark.generator.randomness import (
     keys_of,
     seeded,
 )
-from causeway.nexmark.generator.text import chosen, fill_letters, joined, letters, string_column
-from causeway.nexmark.model import MODERN
-from causeway.runtime.compiled import inlined, kernel
 
 __all__ = ["PRICE_SPAN", "auctions", "bids", "persons", "split"]
 

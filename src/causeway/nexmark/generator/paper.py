@@ -23,11 +23,11 @@ from causeway.nexmark.generator.people import (
     names,
     states,
 )
-from causeway.nexmark.generator.randomness import I64, below, draw, draws_below, key_of, keys_of
 from causeway.nexmark.generator.schedule import auctions_before, event_of_auction, persons_before
 from causeway.nexmark.generator.text import digits, drawn
 from causeway.nexmark.model import PAPER
 from causeway.runtime.compiled import kernel
+from causeway.runtime.randomness import I64, below, draw, draws_below, key_of, keys_of
 
 __all__ = ["auctions", "bids", "closed_auctions", "persons"]
 

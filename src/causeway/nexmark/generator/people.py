@@ -6,8 +6,8 @@ from typing import Final
 
 import pyarrow as pa
 
-from causeway.nexmark.generator.randomness import U64
 from causeway.nexmark.generator.text import digits, drawn, joined, letters
+from causeway.runtime.randomness import U64
 
 __all__ = ["ACTIVE_PEOPLE", "cities", "credit_cards", "email_addresses", "names", "states"]
 

@@ -13,8 +13,8 @@ from typing import Final
 
 import numpy as np
 
-from causeway.nexmark.generator.randomness import I64
 from causeway.runtime.compiled import kernel
+from causeway.runtime.randomness import I64
 
 __all__ = [
     "AUCTION",

@@ -10,8 +10,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from causeway.nexmark.generator.randomness import I32, I64, U64, below, draw, draws_below
 from causeway.runtime.compiled import inlined, kernel
+from causeway.runtime.randomness import I32, I64, U64, below, draw, draws_below
 
 __all__ = ["chosen", "digits", "drawn", "fill_letters", "joined", "letters", "phrases", "string_column"]
 

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from causeway.runtime.compiled import inlined, kernel
 
-__all__ = ["I32", "I64", "U64", "below", "draw", "draws_below", "key_of", "keys_of", "seeded"]
+__all__ = ["I32", "I64", "U64", "below", "draw", "draws_below", "key_of", "keys_of", "seeded", "share"]
 
 I32 = npt.NDArray[np.int32]
 I64 = npt.NDArray[np.int64]
@@ -47,6 +47,12 @@ def key_of(seed: np.uint64, number: int) -> np.uint64:
 def below(random: np.uint64, bound: int) -> int:
     """A whole number from 0 on and less than `bound`, which is at most 2^32."""
     return np.int64(((random >> np.uint64(32)) * np.uint64(bound)) >> np.uint64(32))  # type: ignore[return-value]
+
+
+@inlined
+def share(random: np.uint64) -> float:
+    """A real number from 0 on and less than 1."""
+    return np.float64(random >> np.uint64(11)) * 2.0**-53
 
 
 def seeded(seed: int, kind: int) -> np.uint64:
