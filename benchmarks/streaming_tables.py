@@ -1,13 +1,18 @@
 r"""Streaming tables as a user meets them, in SQL on Spark, beside the floor and the paper's figures.
 
     python benchmarks/streaming_tables.py [--rows 20000000] [--seconds 60] \
-        [--only reads,load,insert,open,curve]
+        [--only reads,load,insert,open,ticks,curve] \
+        [--sizes 1000000,10000000,100000000] [--folder FOLDER]
 
 Reads ask for position reports by time and vehicle, each time with other constants, and count from the call
 of `sql` to the last row in Arrow. The floors: Spark over the same Parquet files named by hand, with the same
-statement; NumPy over the same columns in memory. Under load, a process of its own adds 33,000 rows a second
-to a folder that a continuous insert reads, and 200 statements a minute arrive at random. The paper's figures
-are those of Table V (L2++, high load), on four cores of 2009.
+statement; NumPy over the same columns in memory. "Without an index" is measured in two ways: by the storage
+manager, over the same rows in a table that has no index for the predicate (no value index, and the seconds in
+a column that is not the table's time); and by Spark, which reads all rows, as the conditions are on
+expressions of the columns. Under load, a process of its own adds 33,000 rows a second to a folder that a
+continuous insert reads, and 200 statements a minute arrive at random. Ticks are those of continuous queries
+over a table that gets 33,000 rows for each second. The paper's figures are those of Table V (L2++, high
+load), on four cores of 2009.
 """
 
 from __future__ import annotations
@@ -15,6 +20,7 @@ from __future__ import annotations
 import argparse
 import multiprocessing
 import os
+import shutil
 import signal
 import statistics
 import subprocess
@@ -23,7 +29,6 @@ import tempfile
 import textwrap
 import threading
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -33,63 +38,19 @@ import pyarrow.parquet as pq
 from pyspark.sql import SparkSession
 
 from causeway.spark.session import spark_session
-from causeway.streaming_tables import Connection, connect
-
-PER_SECOND = 33_000
-VEHICLES = 30 * PER_SECOND
-"""Each vehicle reports every 30 seconds."""
-ANSWERS = (10_000, 30_000, 60_000)
-PAPER = {10_000: "60", 30_000: "185", 60_000: "338"}
-CREATE = (
-    "CREATE STREAMING TABLE posreports (VID INT, SPD INT, XWAY INT, LANE INT, DIR INT, SEG INT, POS INT) "
-    "RANGE INTERVAL '2' WEEK"
+from causeway.streaming_tables import Connection, PushQuery, connect
+from position_reports import (
+    ANSWERS,
+    CREATE,
+    PER_SECOND,
+    batches,
+    deliver,
+    fill,
+    reports,
+    statement,
 )
-SPAN = 120
-"""Seconds of the time predicate: a vehicle has four reports in it."""
 
-
-def reports(first: int, rows: int) -> pa.Table:
-    """Position reports in time order, from the `first` of all on."""
-    number = np.arange(first, first + rows)
-    chance = np.random.default_rng(first)
-    vid = (number % VEHICLES).astype(np.int32)
-    return pa.table(
-        {
-            "VID": vid,
-            "SPD": chance.integers(0, 100, rows, np.int32),
-            "XWAY": vid % np.int32(10),
-            "LANE": chance.integers(0, 5, rows, np.int32),
-            "DIR": vid % np.int32(2),
-            "SEG": (vid // np.int32(100)) % np.int32(100),
-            "POS": chance.integers(0, 528_000, rows, np.int32),
-            "T": (number // PER_SECOND).astype(np.int64),
-        }
-    )
-
-
-def batches(rows: int, size: int = 330_000) -> Iterator[pa.Table]:
-    """The first `rows` reports, in parts."""
-    for first in range(0, rows, size):
-        yield reports(first, min(size, rows - first))
-
-
-def statement(chance: np.random.Generator, answer: int, newest: int) -> str:
-    """A statement with constants of its own whose answer has about that many rows."""
-    begin = int(chance.integers(0, max(1, newest - SPAN)))
-    wanted = answer // 4
-    first = int(chance.integers(0, VEHICLES - wanted))
-    return (
-        f"SELECT * FROM posreports WHERE T BETWEEN {begin} AND {begin + SPAN - 1} "
-        f"AND VID BETWEEN {first} AND {first + wanted - 1}"
-    )
-
-
-def fill(connection: Connection, rows: int) -> None:
-    """Make the table with an index on the vehicle, and fill it."""
-    connection.sql(CREATE)
-    connection.sql("CREATE INDEX idx_vid ON posreports (VID)")
-    for part in batches(rows):
-        connection.append("posreports", part)
+PAPER = {10_000: "60", 30_000: "185", 60_000: "338"}
 
 
 def timed(connection: Connection, text: str) -> tuple[float, int]:
@@ -101,57 +62,89 @@ def timed(connection: Connection, text: str) -> tuple[float, int]:
 
 def print_row(what: str, *figures: str) -> None:
     """A line of a table."""
-    print(f"{what:<44}" + "".join(f"{figure:>20}" for figure in figures), flush=True)
+    print(f"{what:<44}" + "".join(f"{figure:>17}" for figure in figures), flush=True)
 
 
 def summary(taken: list[float]) -> str:
     """Mean and worst."""
-    return f"{statistics.mean(taken):.0f} / {max(taken):.0f}"
+    return f"{statistics.mean(taken):.1f} / {max(taken):.0f}"
 
 
 def data_files(connection: Connection) -> list[str]:
     """The Parquet files of the table's past."""
-    return [
-        str(path) for path in (connection.warehouse.folder / "tables/posreports/past").glob("*/*.parquet")
-    ]
+    return [str(path) for path in connection.warehouse.require("posreports").snapshot().candidates().files]
+
+
+def fill_unindexed(connection: Connection, rows: int) -> None:
+    """The same rows where no index serves the statements: the seconds are a column like others."""
+    connection.sql(CREATE.replace("posreports", "unindexed").replace("POS INT", "POS INT, SEC BIGINT"))
+    for part in batches(rows):
+        connection.append("unindexed", part.append_column("SEC", part.column("T")))
 
 
 def measure_reads(connection: Connection, spark: SparkSession, rows: int, repeats: int = 30) -> None:
     """One-time reads with nothing else running."""
     newest = rows // PER_SECOND
     chance = np.random.default_rng(7)
-    for _ in range(40):
-        timed(connection, statement(chance, ANSWERS[0], newest))
+    fill_unindexed(connection, rows)
+    for number in range(100):
+        text = statement(chance, ANSWERS[number % 3], newest)
+        timed(connection, text)
+        if number % 10 == 0:
+            timed(connection, _unindexed(text))
+            timed(connection, _blind(text))
     schema = connection.table("posreports").schema
     by_hand = spark.read.schema(schema).option("recursiveFileLookup", "true").parquet(*data_files(connection))
     by_hand.createOrReplaceTempView("by_hand")
     columns = {name: column.to_numpy() for name, column in _columns(rows).items()}
     print(f"\nOne-time reads out of {rows:,} rows, mean / worst in ms ({repeats} statements each)")
-    print_row("rows of the answer", "ours", "Spark by hand", "NumPy", "no index", "paper (loaded)")
+    heads = [
+        "ours",
+        "Spark by hand",
+        "NumPy",
+        "no index",
+        "no index, Spark",
+        "unseen shape",
+        "paper (loaded)",
+    ]
+    print_row("rows of the answer", *heads)
     for answer in ANSWERS:
-        ours, spark_floor, numpy_floor, unindexed = [], [], [], []
+        taken: dict[str, list[float]] = {name: [] for name in heads}
+        plan = 0.0
         for number in range(repeats):
             text = statement(chance, answer, newest)
-            taken, found = timed(connection, text)
-            ours.append(taken)
+            began = time.perf_counter()
+            result = connection.sql(text)
+            plan += 1000 * (time.perf_counter() - began) / repeats
+            found = result.to_arrow().num_rows  # type: ignore[union-attr]
+            taken["ours"].append(1000 * (time.perf_counter() - began))
             assert 0.5 * answer <= found <= 1.5 * answer, found
             if number % 3 == 0:
                 began = time.perf_counter()
                 spark.sql(text.replace("posreports", "by_hand")).toArrow()
-                spark_floor.append(1000 * (time.perf_counter() - began))
-                numpy_floor.append(_numpy_floor(columns, text))
-            if number % 10 == 0:
-                # Expressions of columns are no use for an index: every row is looked at.
-                blind = text.replace("T BETWEEN", "T + 0 BETWEEN").replace("VID BETWEEN", "VID + 0 BETWEEN")
-                unindexed.append(timed(connection, blind)[0])
-        print_row(
-            f"{answer:,}",
-            summary(ours),
-            summary(spark_floor),
-            summary(numpy_floor),
-            f"{summary(unindexed)} ({statistics.mean(unindexed) / statistics.mean(ours):.0f} x)",
-            PAPER[answer],
-        )
+                taken["Spark by hand"].append(1000 * (time.perf_counter() - began))
+                taken["NumPy"].append(_numpy_floor(columns, text))
+                figures = [timed(connection, other) for other in (_unindexed(text), _blind(text))]
+                taken["no index"].append(figures[0][0])
+                taken["no index, Spark"].append(figures[1][0])
+                assert found == figures[0][1] == figures[1][1], (text, found, figures)
+                # Another alias: Spark has to analyze it.
+                unseen = text.replace("posreports", f"posreports AS p{answer + number}")
+                taken["unseen shape"].append(timed(connection, unseen)[0])
+        print_row(f"{answer:,}", *(summary(taken[name]) for name in heads[:-1]), PAPER[answer])
+        ours = statistics.mean(taken["ours"])
+        ratios = (f"{statistics.mean(taken[name]) / ours:.0f} x" for name in ("no index", "no index, Spark"))
+        print_row("", f"plan {plan:.1f}", "", "", *ratios)
+
+
+def _unindexed(text: str) -> str:
+    names = "VID, SPD, XWAY, LANE, DIR, SEG, POS, SEC"
+    return text.replace("*", names).replace("posreports", "unindexed").replace("T BETWEEN", "SEC BETWEEN")
+
+
+def _blind(text: str) -> str:
+    """Expressions of columns are no use for an index: every row is looked at, by Spark."""
+    return text.replace("T BETWEEN", "T + 0 BETWEEN").replace("VID BETWEEN", "VID + 0 BETWEEN")
 
 
 def _columns(rows: int) -> dict[str, pa.ChunkedArray]:
@@ -169,24 +162,6 @@ def _numpy_floor(columns: dict[str, Any], text: str) -> float:
     for values in columns.values():
         values.take(found)
     return 1000 * (time.perf_counter() - began)
-
-
-def deliver(
-    folder: str, first: int, seconds: float, interval: float, log: Any, per_second: int = PER_SECOND
-) -> None:
-    """Add files at `per_second` rows a second; notes when each could be read, and the rows up to it."""
-    per_file = round(per_second * interval)
-    began = time.time()
-    total = first
-    for number in range(round(seconds / interval)):
-        part = reports(total, per_file)
-        hidden = Path(folder) / f".{number:09d}"
-        pq.write_table(part, hidden, compression="lz4")
-        time.sleep(max(0.0, began + number * interval - time.time()))
-        hidden.rename(Path(folder) / f"{number:09d}.parquet")
-        total += per_file
-        log.send((time.time(), total))
-    log.close()
 
 
 def measure_load(connection: Connection, rows: int, seconds: float) -> None:
@@ -276,7 +251,7 @@ def measure_open(spark: SparkSession, folder: Path) -> None:
     child = textwrap.dedent(
         f"""
         import sys; sys.path.insert(0, {str(Path(__file__).parent)!r})
-        from streaming_tables import CREATE, batches
+        from position_reports import CREATE, batches
         import causeway
         connection = causeway.connect({str(warehouse)!r}, master="local[1]")
         connection.sql(CREATE)
@@ -299,10 +274,51 @@ def measure_open(spark: SparkSession, folder: Path) -> None:
     print(f"\nOpening after kill -9 and appending a row, {rows:,} rows: {opened:.2f} s beyond Spark's start")
 
 
+TICKS = {
+    "chain: stopped for four reports": """SELECT P1.VID, P1.XWAY, P1.LANE, P1.DIR, P1.POS
+        FROM live [VID ROWS 4] P1, live [VID ROWS 4] P2, live [VID ROWS 4] P3, live [VID ROWS 4] P4
+        WHERE P2 = PREV(P1) AND P3 = PREV(P2) AND P4 = PREV(P3)
+          AND P1.SPD = 0 AND P2.SPD = 0 AND P3.SPD = 0 AND P4.SPD = 0 SAMPLE REALTIME""",
+    "aggregate of the last minute": """SELECT XWAY, DIR, SEG, COUNT(*), AVG(SPD)
+        FROM live [WINDOW INTERVAL '1' MINUTE] GROUP BY XWAY, DIR, SEG SAMPLE INTERVAL '1' SECOND""",
+    "join with a standard table": """SELECT L.VID, L.SEG, C.WORD
+        FROM live [WINDOW INTERVAL '5' SECOND] L, words C
+        WHERE L.SEG = C.SEG AND L.SPD = 0 SAMPLE INTERVAL '1' SECOND""",
+}
+
+
+def measure_ticks(connection: Connection, history: int = 130, ticks: int = 15) -> None:
+    """What a tick of a continuous query costs, one query at a time, while no rows wait."""
+    connection.sql("CREATE OR REPLACE TEMP VIEW words AS SELECT 7 AS SEG, 'seven' AS WORD")
+    print(f"\nA tick of a continuous query at {PER_SECOND:,} rows/s, after {history} s ({ticks} ticks)")
+    print_row("query", "way", "mean / worst ms")
+    for what, text in TICKS.items():
+        connection.sql(CREATE.replace("posreports", "live"))
+        for part in batches(history * PER_SECOND):
+            connection.append("live", part)
+        query = connection.sql(text)
+        assert isinstance(query, PushQuery)
+        next(query)
+        taken = []
+        for second in range(history, history + ticks + 5):
+            # The row of the next second closes this one.
+            connection.append("live", reports(second * PER_SECOND, PER_SECOND))
+            began = time.perf_counter()
+            tick, _ = next(query)
+            taken.append(1000 * (time.perf_counter() - began))
+            assert tick == second - 1, (tick, second)
+        print_row(what, query.way, summary(taken[5:]))
+        query.kill()
+        connection.sql("DROP TABLE live")
+
+
 def measure_curve(spark: SparkSession, folder: Path, sizes: list[int]) -> None:
-    """A selective read and the opening of tables of growing size."""
-    print("\nThe same statement (10,000 rows) on tables of growing size")
-    print_row("rows", "open s", "mean / worst ms", "files")
+    """Opening tables of growing size, and selective reads of them.
+
+    At first the row groups must be decoded; later statements on the same times find them in memory.
+    """
+    print("\nStatements with answers of 10,000 rows on tables of growing size")
+    print_row("rows", "open s", "decoding, ms", "decoded, ms", "files", "MB")
     for rows in sizes:
         warehouse = folder / f"curve-{rows}"
         with connect(warehouse, spark) as connection:
@@ -312,12 +328,20 @@ def measure_curve(spark: SparkSession, folder: Path, sizes: list[int]) -> None:
             facts = connection.warehouse.require("posreports").snapshot().describe()
             opened = time.perf_counter() - began
             chance = np.random.default_rng(3)
-            for _ in range(10):
+            for _ in range(5):
                 timed(connection, statement(chance, ANSWERS[0], rows // PER_SECOND))
-            taken = [
-                timed(connection, statement(chance, ANSWERS[0], rows // PER_SECOND))[0] for _ in range(20)
-            ]
-            print_row(f"{rows:,}", f"{opened:.2f}", summary(taken), str(facts.files))
+            passes = []
+            for shift in (0, 1):
+                chance = np.random.default_rng(4)
+                passes.append(
+                    [
+                        timed(connection, statement(chance, ANSWERS[0], rows // PER_SECOND, shift))[0]
+                        for _ in range(20)
+                    ]
+                )
+            figures = [*(summary(taken) for taken in passes), str(facts.files), f"{facts.bytes / 1e6:,.0f}"]
+            print_row(f"{rows:,}", f"{opened:.2f}", *figures)
+        shutil.rmtree(warehouse)
 
 
 def main() -> None:
@@ -327,11 +351,13 @@ def main() -> None:
     )
     parser.add_argument("--rows", type=int, default=20_000_000)
     parser.add_argument("--seconds", type=float, default=60)
-    parser.add_argument("--only", default="reads,load,insert,open,curve")
+    parser.add_argument("--only", default="reads,load,insert,open,ticks,curve")
+    parser.add_argument("--sizes", default="1000000,10000000,100000000", help="rows of the curve's tables")
+    parser.add_argument("--folder", type=Path, help="where the tables are made; the temporary folder if not")
     arguments = parser.parse_args()
     wanted = arguments.only.split(",")
     with (
-        tempfile.TemporaryDirectory(prefix="streaming-tables-") as temporary,
+        tempfile.TemporaryDirectory(prefix="streaming-tables-", dir=arguments.folder) as temporary,
         spark_session("benchmark of streaming tables", "local[2]") as spark,
     ):
         folder = Path(temporary)
@@ -348,10 +374,13 @@ def main() -> None:
                     measure_load(connection, arguments.rows, arguments.seconds)
                 if "insert" in wanted:
                     measure_insert(connection, folder, min(arguments.rows, 10_000_000))
+        if "ticks" in wanted:
+            with connect(folder / "ticks", spark) as connection:
+                measure_ticks(connection)
         if "open" in wanted:
             measure_open(spark, folder)
         if "curve" in wanted:
-            measure_curve(spark, folder, [1_000_000, 10_000_000, 100_000_000])
+            measure_curve(spark, folder, [int(size) for size in arguments.sizes.split(",")])
 
 
 if __name__ == "__main__":

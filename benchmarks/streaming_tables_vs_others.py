@@ -20,7 +20,7 @@ Delta       a Structured Streaming query, batch after batch; optimized writes, a
 
 Each system is measured alone, in a process of its own and a folder on the same disk, with all cores. It is
 filled with the history (in bulk, with indexes and upkeep). Then come 30 statements of each size, one after
-the other, after 15 to warm up. Then the load begins, and after ten seconds 200 statements a minute come at
+the other, after 90 to warm up. Then the load begins, and after ten seconds 200 statements a minute come at
 random moments to four clients; a time counts from the moment that a statement is due to its last row in
 Arrow. Arrival to visible counts from the moment that a file is there to the first answer that has its rows;
 this is asked every 10 ms with what is cheapest in each: a count, PostgreSQL's last rows by key, Delta's log.
@@ -51,7 +51,7 @@ from rich.table import Table
 from causeway.runtime.machine import hardware
 from others.measure import CLIENTS, REPEATS, Figures, measure
 from others.system import System, UnavailableError, install
-from streaming_tables import ANSWERS, PER_SECOND
+from position_reports import ANSWERS, PER_SECOND
 
 _TITLES: Final = {
     "ours": "streaming tables",

@@ -24,7 +24,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 from causeway.runtime.cache import user_cache
 from causeway.spark.session import spark_session
 from others.system import Reader, System, UnavailableError, folder_bytes
-from streaming_tables import batches
+from position_reports import batches
 
 _MAVEN = "https://repo1.maven.org/maven2/io/delta"
 _SCHEMA = "VID INT, SPD INT, XWAY INT, LANE INT, DIR INT, SEG INT, POS INT, T BIGINT"

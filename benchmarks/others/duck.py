@@ -12,7 +12,7 @@ import duckdb
 import numpy as np
 
 from others.system import Reader, System, arriving_files, folder_bytes
-from streaming_tables import ANSWERS, PER_SECOND, batches, statement
+from position_reports import ANSWERS, PER_SECOND, batches, statement
 
 _TABLE = "(VID INT, SPD INT, XWAY INT, LANE INT, DIR INT, SEG INT, POS INT, T BIGINT)"
 _INDEX = "CREATE INDEX vid_{0} ON {0} (VID)"

@@ -18,14 +18,15 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from others.system import System
-from streaming_tables import ANSWERS, PER_SECOND, batches, deliver, statement
+from position_reports import ANSWERS, PER_SECOND, batches, deliver, statement
 
 __all__ = ["Figures", "measure"]
 
 CLIENTS = 4
 """Threads that ask under load, so that a slow statement does not hold up those that come after it."""
 REPEATS = 30
-_WARM_UPS = 15
+_WARM_UPS = 90
+"""Statements before the measured ones: Java compiles what runs often."""
 _INTERVAL = 0.1
 _POLL_PAUSE = 0.01
 _LOAD_WARM_UP = 10.0
@@ -82,8 +83,8 @@ def _tell(stage: str) -> None:
 def _measure_reads(system: System, rows: int, figures: Figures) -> None:
     ask, newest = system.reader(), rows // PER_SECOND
     chance = np.random.default_rng(7)
-    for _ in range(_WARM_UPS):
-        ask(statement(chance, ANSWERS[0], newest))
+    for number in range(_WARM_UPS):
+        ask(statement(chance, ANSWERS[number % len(ANSWERS)], newest))
     for answer in ANSWERS:
         taken = figures.reads[str(answer)] = []
         for _ in range(REPEATS):

@@ -10,7 +10,7 @@ from causeway import __version__
 from causeway.spark.session import spark_session
 from causeway.streaming_tables import connect
 from others.system import Reader, System, folder_bytes
-from streaming_tables import CREATE, fill
+from position_reports import CREATE, fill
 
 
 class StreamingTables(System):

@@ -25,7 +25,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from others.system import Reader, System, UnavailableError, arriving_files, install
-from streaming_tables import PER_SECOND, VEHICLES, batches
+from position_reports import PER_SECOND, VEHICLES, batches
 
 _DRIVER = ("adbc-driver-postgresql>=1.8,<2", "adbc-driver-manager>=1.8,<2")
 _SETTINGS = {

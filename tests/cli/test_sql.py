@@ -69,9 +69,21 @@ def test_an_error_is_at_its_place_in_the_script(warehouse: Connection) -> None:
     assert (refused.value.line, refused.value.column) == (3, 10)
 
 
-def test_an_error_without_a_place_names_the_statement(warehouse: Connection) -> None:
-    with pytest.raises(UserError, match="line 2: RESUME 99"):
+def test_an_error_when_a_statement_is_run_is_at_what_it_is_about(warehouse: Connection) -> None:
+    with pytest.raises(StatementError, match="there is no query 99") as refused:
         printed(warehouse, "SELECT 1;\nRESUME 99", "csv")
+    assert (refused.value.line, refused.value.column) == (2, 8)
+
+
+def test_an_error_without_a_place_names_the_statement(
+    warehouse: Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def damaged(text: str) -> None:
+        raise UserError("a file is damaged")
+
+    monkeypatch.setattr(warehouse, "sql", damaged)
+    with pytest.raises(UserError, match="a file is damaged\nin the statement at line 2: SELECT 2"):
+        printed(warehouse, "\nSELECT 2", "csv")
 
 
 @pytest.mark.parametrize(

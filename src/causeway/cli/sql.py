@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import sys
+import time
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.markup import escape
 
-from causeway.cli.options import Conf, Master, parse_settings
+from causeway.cli.options import Conf, Master, output, parse_settings
 from causeway.runtime.errors import UserError
 
 if TYPE_CHECKING:
@@ -46,6 +48,9 @@ def sql(
             "with an array of rows for each answer, on a line.",
         ),
     ] = AnswerFormat.table,
+    timing: Annotated[
+        bool, typer.Option("--timing", help="Print each statement of a script and how long it took.")
+    ] = False,
     master: Master = "local[*]",
     conf: Conf = None,
 ) -> None:
@@ -69,19 +74,30 @@ def sql(
 
             run_shell(connection, printer)
         else:
-            run_script(connection, script, printer)
+            run_script(connection, script, printer, timing=timing)
 
 
-def run_script(connection: Connection, script: str, printer: AnswerPrinter) -> None:
-    """Run the statements of a script one after the other; stops at the first that fails."""
-    from causeway.streaming_tables import StatementError, split_script
+def run_script(connection: Connection, script: str, printer: AnswerPrinter, *, timing: bool = False) -> None:
+    """Run the statements of a script one after the other; stops at the first that fails.
+
+    `timing` prints each statement, and the time from its call to its last row.
+    """
+    from causeway.streaming_tables import Answer, StatementError, split_script
 
     for statement in split_script(script):
         try:
-            answer = connection.sql(statement.text)
+            if timing:
+                output.print(f"\n{escape(statement.text.strip())}")
+            began = time.perf_counter()
+            answer = connection.sql(statement)
+            if isinstance(answer, Answer) and answer.summary is None:
+                answer.to_arrow()
+            took = time.perf_counter() - began
             printer.print_answer(connection, answer)
-        except StatementError as failure:
-            raise failure.inside(script, statement.offset) from failure
+            if timing:
+                output.print(f"{1000 * took:,.0f} ms")
+        except StatementError:
+            raise
         except UserError as failure:
             raise UserError(
                 f"{failure}\nin the statement at line {statement.line}: {_short(statement.text)}"

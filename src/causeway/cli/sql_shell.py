@@ -75,7 +75,7 @@ def _run(connection: Connection, printer: AnswerPrinter, text: str) -> None:
     for statement in split_script(text):
         began = time.perf_counter()
         try:
-            printer.print_answer(connection, connection.sql(statement.text))
+            printer.print_answer(connection, connection.sql(statement))
             console.print(f"[dim]{time.perf_counter() - began:.3f} s[/]")
         except KeyboardInterrupt:
             with suppress(Exception):

@@ -6,17 +6,13 @@ import sys
 import time
 from pathlib import Path
 
+from tests.quick_spark import QUICK_SPARK
+
 import causeway
-from causeway.streaming_tables.engine.answers import Answer
 from causeway.streaming_tables.engine.connection import Connection
 
 ROWS = 25
-SETTINGS = {
-    "spark.driver.memory": "1g",
-    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1",
-    "spark.sql.codegen.wholeStage": "false",
-    "spark.sql.shuffle.partitions": "1",
-}
+SETTINGS = {**QUICK_SPARK, "spark.driver.memory": "1g", "spark.sql.shuffle.partitions": "1"}
 
 
 def say(*words: object) -> None:
@@ -24,6 +20,7 @@ def say(*words: object) -> None:
 
 
 def create(db: Connection, folder: Path) -> None:
+    """Everything that is there before the first process is killed."""
     db.sql("CREATE STREAMING TABLE acknowledged (k INT) RANGE UNLIMITED COMPARTMENT INTERVAL 20")
     db.sql("CREATE STREAMING TABLE fed (k INT) RANGE UNLIMITED COMPARTMENT INTERVAL 20")
     db.sql("CREATE INDEX by_k ON fed (k)")
@@ -35,15 +32,7 @@ def create(db: Connection, folder: Path) -> None:
         "CREATE VIEW linked RANGE INTERVAL 1000000 AS (SELECT a.k, b.k AS older FROM fed [ROWS 2] a, "
         "fed [ROWS 2] b WHERE b = PREV(a) SAMPLE REALTIME)"
     )
-    db.sql("CREATE TABLE words AS SELECT * FROM VALUES (1, 'one'), (2, 'two') AS w (n, word)")
-    # The last statement: the table of a killed process that has got here is complete.
     db.sql(f"INSERT INTO fed VALUES FROM '{folder}' OPTIONS (batch_rows = 60)")
-
-
-def values(db: Connection, statement: str) -> tuple[int, ...]:
-    answer = db.sql(statement)
-    assert isinstance(answer, Answer)
-    return tuple(column[0].as_py() for column in answer.to_arrow().columns)
 
 
 def put(folder: Path, number: int) -> None:
@@ -56,10 +45,7 @@ def put(folder: Path, number: int) -> None:
 
 def main(warehouse: Path, folder: Path) -> None:
     with causeway.connect(warehouse, master="local[1]", settings=SETTINGS) as db:
-        if not list(db.warehouse.inserts.glob("*/insert.json")):
-            create(db, folder)
-        assert values(db, "SELECT count(*) FROM words") == (2,)
-        (count,) = values(db, "SELECT count(*) FROM acknowledged")
+        count = db.warehouse.require("acknowledged").snapshot().describe().rows
         say("ready", count)
         files = len(list(folder.glob("*.csv")))
         while True:

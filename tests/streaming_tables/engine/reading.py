@@ -17,7 +17,7 @@ from causeway.streaming_tables.language import CreateView, Select, parse
 
 __all__ = ["Way", "answers", "ask", "bag", "continuous", "pulled", "pushed", "tuples", "unused"]
 
-Way = Literal["chain", "together", "each tick"]
+Way = Literal["chain", "arrivals", "together", "each tick"]
 _NUMBERS = itertools.count()
 
 
@@ -67,9 +67,9 @@ def continuous(db: Connection, statement: str, way: Way | None = None) -> Contin
     query = ContinuousQuery(db.warehouse, db._relations, parsed.query)
     if way is None or query.way == way:
         return query
-    if way == "chain" or (way == "together" and not query._together_works(query.snapshots())):
+    if way in ("chain", "arrivals") or (way == "together" and not query._together_works(query.snapshots())):
         return None
-    query._chain = None
+    query._chain = query._arrivals = None
     query.way = way
     return query
 

@@ -12,11 +12,13 @@ from itertools import pairwise
 from random import Random
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from tests.streaming_tables.engine.oracle import Row, Table
 from tests.streaming_tables.engine.reading import Way, answers, bag, continuous, unused
 
 from causeway.streaming_tables.engine.connection import Connection
+from causeway.streaming_tables.engine.window_needs import rows_that_can_meet
 
 Rows = list[tuple[Any, ...]]
 WORDS = {1: "one", 2: "two", 3: "three"}
@@ -174,7 +176,49 @@ CASES = [
         ],
     ),
     Case("SELECT 1 AS x FROM @p [ROWS 1] WHERE false", 5, lambda p, t: []),
+    Case(
+        "SELECT count(*), sum(S) FROM @p [INTERVAL 5] WHERE V = 1 AND T < NOW()",
+        3,
+        lambda p, t: [_count_and_sum([r["S"] for r in p.by_time(t, 5) if r["V"] == 1 and r["T"] < t])],
+    ),
+    Case(
+        "SELECT a.T, b.T FROM @p [INTERVAL 6] a JOIN @p [INTERVAL 6] b ON a.S = b.S "
+        "WHERE a.V = 1 AND b.V <> 1 AND b.T < NOW()",
+        2,
+        lambda p, t: [
+            (a["T"], b["T"])
+            for a in p.by_time(t, 6)
+            for b in p.by_time(t, 6)
+            if a["V"] == 1 and b["V"] not in (1, None) and b["T"] < t and a["S"] is not None
+            if a["S"] == b["S"]
+        ],
+    ),
+    Case(
+        "SELECT a.T, a.S, (SELECT max(c.T) FROM @p [INTERVAL 6] c WHERE c.V = 3), count(b.T) "
+        "FROM @p [INTERVAL 6] a LEFT JOIN @p [INTERVAL 6] b ON b.S = a.S AND b.V = 2 "
+        "WHERE a.V = 1 OR a.V IS NULL GROUP BY a.T, a.S",
+        2,
+        lambda p, t: [
+            (
+                time,
+                s,
+                max((c["T"] for c in p.by_time(t, 6) if c["V"] == 3), default=None),
+                sum(
+                    b["V"] == 2 and s is not None and b["S"] == s
+                    for a in p.by_time(t, 6)
+                    if a["V"] in (1, None) and (a["T"], a["S"]) == (time, s)
+                    for b in p.by_time(t, 6)
+                ),
+            )
+            for time, s in {(a["T"], a["S"]) for a in p.by_time(t, 6) if a["V"] in (1, None)}
+        ],
+    ),
 ]
+
+
+def _count_and_sum(values: list[int | None]) -> tuple[int, int | None]:
+    known = [value for value in values if value is not None]
+    return len(values), sum(known) if known else None
 
 
 def random_rows(random: Random, count: int, slack: int, first: int = 0) -> list[tuple[Any, ...]]:
@@ -250,6 +294,24 @@ def test_every_way_gives_the_definitions_answers(db: Connection, number: int) ->
     _check(case, answers(each, after), table, after)
 
 
+def test_rows_that_cannot_matter_at_any_tick_are_left_out(db: Connection) -> None:
+    name = _made(db, Table(("V", "S")))
+    query = continuous(
+        db,
+        f"SELECT a.T, count(*) FROM {name} [INTERVAL 6] a JOIN {name} [INTERVAL 6] b ON a.S = b.S "
+        f"JOIN {name} [INTERVAL 6] c ON c.S = b.S "
+        "WHERE a.V = 1 AND b.V IN (2, 3) AND b.T < NOW() GROUP BY a.T SAMPLE INTERVAL 2",
+    )
+    assert query is not None
+    assert query.way == "together"
+    rows = pa.table({"V": [1, 1, 2, 4, None], "S": [5, None, 5, 5, 5], "T": [1, 2, 3, 4, 5]})
+    kept = [
+        rows_that_can_meet(rows, query._needs[piece.index]).column("T").to_pylist()
+        for piece in query._query.windows
+    ]
+    assert kept == [[1, 2], [3], [1, 2, 3, 4, 5]]
+
+
 def test_each_way_is_taken_by_some_statement(db: Connection) -> None:
     name = _made(db, Table(("V", "S")))
     ways = Counter(
@@ -275,3 +337,69 @@ def test_partitions_are_told_apart_as_spark_does(db: Connection) -> None:
             assert query is not None
             tick, found = answers(query)[-1]
             assert (tick, sorted(x for (x,) in found)) == (6, rows), (columns, way)
+
+
+WIDE_CASES = {
+    "SELECT count(*) FROM @p [INTERVAL 7] SAMPLE INTERVAL 3": "",
+    "SELECT a, count(*), max(x.B) FROM @p [INTERVAL 7] x GROUP BY A SAMPLE INTERVAL 3": "ab",
+    "SELECT * FROM @p [INTERVAL 7] SAMPLE INTERVAL 3": "abcdT",
+    "SELECT * EXCEPT (b, C) FROM @p [INTERVAL 7] SAMPLE INTERVAL 3": "abcdT",
+    "SELECT y.n FROM (SELECT a + 1 AS n, d FROM @p [INTERVAL 7]) y SAMPLE INTERVAL 3": "ad",
+    "SELECT b FROM @p [c ROWS 2] WHERE a > 1 SAMPLE INTERVAL 3": "abc",
+    "SELECT count(*) FROM @p [c ROWS 2] x JOIN @p [INTERVAL 4] y USING (a) SAMPLE INTERVAL 3": "abcdT",
+    "SELECT x.b FROM @p [ROWS 3] x NATURAL JOIN @p [INTERVAL 4] y SAMPLE INTERVAL 3": "abcdT",
+    "SELECT x.b, y.b FROM @p [ROWS 3] x JOIN @p [INTERVAL 4] y ON x.T = y.T SAMPLE INTERVAL 3": "bT",
+    "SELECT a FROM @p [INTERVAL 4] x WHERE EXISTS (SELECT * FROM @p [ROWS 2] y WHERE y.b = x.b) "
+    "SAMPLE INTERVAL 3": "abcdT",
+    "SELECT n FROM (SELECT DISTINCT * FROM @p [INTERVAL 7]) LATERAL VIEW explode(array(a, d)) e AS n "
+    "SAMPLE INTERVAL 3": "abcdT",
+    "SELECT `A` AS `b c`, row_number() OVER (ORDER BY T, d, a) FROM @p [INTERVAL 7] SAMPLE INTERVAL 3": "adT",
+    "SELECT sum(a) FROM @p [INTERVAL 7] HAVING max(d) > 1 ORDER BY 1 SAMPLE INTERVAL 3": "ad",
+    "(TABLE @p [INTERVAL 7]) UNION ALL SELECT * FROM @p [ROWS 1] SAMPLE INTERVAL 3": "abcdT",
+    "SELECT n.b FROM @p [c ROWS 2] n, @p [c ROWS 2] o WHERE o = PREV(n) AND o.d > 1 SAMPLE REALTIME": "bcd",
+}
+"""Statements, and the columns of `p (a, b, c, d)` that they refer to."""
+
+
+@pytest.mark.parametrize("text", WIDE_CASES)
+def test_columns_that_nothing_refers_to_are_left_out(db: Connection, text: str) -> None:
+    """The oracle is Spark over all columns of the windows' rows, which plain Python has chosen."""
+    random = Random(text)
+    table = Table(("a", "b", "c", "d"))
+    name = unused("wide")
+    db.sql(f"CREATE STREAMING TABLE {name} (a INT, b INT, c INT, d INT) RANGE UNLIMITED")
+    rows = [(*(random.choice([1, 1, 2, 3]) for _ in range(4)), t // 2) for t in range(24)]
+    db.append(name, rows)
+    table.append(rows)
+    db._background.writer(name).close_time()
+    table.end()
+    query = continuous(db, text.replace("@p", name))
+    assert query is not None
+    assert query.columns[name] == set(WIDE_CASES[text])
+    found = answers(query)
+    assert found
+    for tick, got in found[-2:]:
+        if "PREV" in text:
+            wanted: Rows = [(n["b"],) for n, o in table.chains(tick, "c", 2, 2) if o["d"] > 1]
+        else:
+            wanted = _by_spark(db, text, table, tick)
+        assert bag(got) == bag(wanted), tick
+
+
+def _by_spark(db: Connection, text: str, table: Table, tick: int) -> Rows:
+    windows: dict[str, Callable[[], list[Row]]] = {
+        "[INTERVAL 7]": lambda: table.by_time(tick, 7),
+        "[INTERVAL 4]": lambda: table.by_time(tick, 4),
+        "[ROWS 3]": lambda: table.by_rows(tick, 3),
+        "[ROWS 2]": lambda: table.by_rows(tick, 2),
+        "[ROWS 1]": lambda: table.by_rows(tick, 1),
+        "[c ROWS 2]": lambda: table.by_partition(tick, "c", 2),
+    }
+    plain = text.rpartition(" SAMPLE ")[0]
+    for number, (window, rows) in enumerate(windows.items()):
+        if f"@p {window}" in plain:
+            values = [[row[column] for column in ("a", "b", "c", "d", "T")] for row in rows()]
+            frame = db.spark.createDataFrame(values, "a INT, b INT, c INT, d INT, T BIGINT")
+            frame.createOrReplaceTempView(f"wide_window_{number}")
+            plain = plain.replace(f"@p {window}", f"wide_window_{number}")
+    return [tuple(row) for row in db.spark.sql(plain).collect()]

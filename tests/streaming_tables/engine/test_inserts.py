@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import threading
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from tests.streaming_tables.engine.reading import ask, bag, pushed, tuples
 
+import causeway
 from causeway.runtime.errors import UserError
 from causeway.streaming_tables.engine.connection import Connection
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 
 def made(db: Connection, name: str, clauses: str = "") -> None:
@@ -110,13 +115,22 @@ def test_waiting_for_a_time_that_never_comes_ends(db: Connection, name: str, tmp
 def test_two_sources_of_one_table_end_when_both_have(db: Connection, name: str, tmp_path: Path) -> None:
     made(db, name, "SLACK INTERVAL 100")
     put(tmp_path, "1.csv", "i,s,T\n1,a,1\n2,a,5\n")
-    put(tmp_path, "2.csv", "i,s,T\n3,b,3\n4,b,9\n")
+    put(tmp_path / "in", "2.csv", "i,s,T\n3,b,3\n4,b,9\n")
     query = pushed(db, f"SELECT count(*) FROM {name} [INTERVAL 100] SAMPLE INTERVAL 3")
-    for file in ("1.csv", "2.csv"):
-        db.sql(f"INSERT INTO {name} VALUES FROM '{tmp_path / file}'")
+    db.sql(f"INSERT INTO {name} VALUES FROM '{tmp_path / 'in'}'")
     db.sql(f"WAIT FOR {name}")
-    if ask(db, f"SELECT count(*) FROM {name}__late") == [(0,)]:
-        assert [(tick, tuples(rows)[0][0]) for tick, rows in query] == [(3, 2), (6, 3), (9, 4)]
+    ((number, _),) = db._background.inserts.states(name)
+    db.sql(f"INSERT INTO {name} VALUES FROM '{tmp_path / '1.csv'}'")
+    db.sql(f"WAIT FOR {name}")
+    # One of the two has ended. The other one, a folder, may still bring rows for these ticks.
+    assert ["finished" in state for state in insert_state(db, name)] == [False, True]
+    assert int(dict(ask(db, f"DESCRIBE {name}"))["no more rows up to"] or -1) < 0
+    assert not db._background.ended((name,))
+    db.sql(f"KILL INSERT {number}")
+    db.sql(f"INSERT INTO {name} VALUES FROM '{tmp_path / '1.csv'}'")
+    db.sql(f"WAIT FOR {name}")
+    assert ask(db, f"SELECT count(*) FROM {name}__late") == [(0,)]
+    assert [(tick, tuples(rows)[0][0]) for tick, rows in query] == [(3, 3), (6, 5), (9, 6)]
 
 
 def test_a_select_from_a_stream_runs_on_each_row(db: Connection, name: str, tmp_path: Path) -> None:
@@ -132,6 +146,62 @@ def test_a_select_from_a_stream_runs_on_each_row(db: Connection, name: str, tmp_
     )
     db.sql(f"WAIT FOR {name}")
     assert bag(ask(db, f"SELECT * FROM {name}")) == bag([(10, "one", 11), (30, None, 31)])
+
+
+def test_columns_that_a_select_from_a_stream_leaves_out_are_null(
+    db: Connection, name: str, tmp_path: Path
+) -> None:
+    made(db, name)
+    put(tmp_path, "in.csv", "n,T\n1,1\n2,2\n")
+    db.sql(f"INSERT INTO {name} (T, i) SELECT T, n FROM STREAM '{tmp_path / 'in.csv'}'")
+    db.sql(f"WAIT FOR {name}")
+    assert bag(ask(db, f"SELECT * FROM {name}")) == bag([(1, None, 1), (2, None, 2)])
+
+
+ROWS_WITH_FAULTS = "n,d,T\n1,1,1\nx,1,2\n3,0,3\n,1,4\n99999999999,1,5\n6,1,6\n7,1,neg\n8,1,8\n"
+
+
+@pytest.mark.parametrize(
+    "select",
+    [
+        "SELECT CAST(x.n AS BIGINT) * 10 DIV d, x.n, CASE n WHEN '8' THEN NULL ELSE T END FROM STREAM '{}' x",
+        # The rows of this one do not tell where they come from.
+        "WITH y AS (SELECT * FROM STREAM '{}') "
+        "SELECT CAST(n AS BIGINT) * 10 DIV d, n, CASE n WHEN '8' THEN NULL ELSE T END FROM y",
+    ],
+)
+def test_rows_for_which_a_select_fails_are_rejected_alone(
+    db: Connection, name: str, tmp_path: Path, select: str
+) -> None:
+    made(db, name)
+    put(tmp_path, "in.csv", ROWS_WITH_FAULTS)
+    db.sql(f"INSERT INTO {name} {select.format(tmp_path / 'in.csv')}")
+    db.sql(f"WAIT FOR {name}")
+    assert bag(ask(db, f"SELECT * FROM {name}")) == bag([(10, "1", 1), (None, None, 4), (60, "6", 6)])
+    found = ask(db, f"SELECT source, line, reason FROM {name}__rejected ORDER BY line")
+    assert [source for source, _, _ in found] == ["in.csv"] * 5
+    reasons = {line: reason for _, line, reason in found}
+    assert list(reasons) == [3, 4, 6, 8, 9]
+    assert "'x'" in reasons[3] and "Division by zero" in reasons[4] and "does not fit in INT" in reasons[6]
+    assert "T is neg" in reasons[8] and "T has no value" in reasons[9]
+    assert dict(ask(db, f"DESCRIBE {name}"))["rejected rows"] == "5"
+    ((text,),) = ask(db, f"SELECT text FROM {name}__rejected WHERE line = 3")
+    assert '"n": "x"' in text
+
+
+def test_the_columns_of_a_stream_stay_what_they_were(tmp_path: Path, spark: SparkSession) -> None:
+    folder = tmp_path / "in"
+    put(folder, "2.csv", "n;T\n1;1\nbad line\n2;2\n")
+    with causeway.connect(tmp_path / "w", spark=spark) as db:
+        made(db, "t")
+        db.sql(f"INSERT INTO t SELECT n + 1, 'x', T FROM STREAM '{folder}' OPTIONS (delimiter = ';')")
+        db.sql("WAIT FOR t")
+    # The first file by name is another one now, in which `n` has no whole numbers.
+    put(folder, "1.csv", "n;T\nfour;4\n5;5\n")
+    with causeway.connect(tmp_path / "w", spark=spark) as db:
+        db.sql("WAIT FOR t")
+        assert bag(ask(db, "SELECT i FROM t")) == bag([(2,), (3,), (6,)])
+        assert bag(ask(db, "SELECT source, line FROM t__rejected")) == bag([("2.csv", 3), ("1.csv", 2)])
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.streaming_tables.engine.killed_child import ROWS
+from tests.streaming_tables.engine.killed_child import ROWS, create
 from tests.streaming_tables.engine.reading import ask, bag
 
 import causeway
@@ -89,6 +89,8 @@ def kill_many_times(tmp_path: Path, spark: SparkSession, kills: int) -> None:
     chance = random.Random()
     warehouse, folder = tmp_path / "w", tmp_path / "in"
     folder.mkdir()
+    with causeway.connect(warehouse, spark=spark) as db:
+        create(db, folder)
     known = 0
     for _ in range(kills):
         # Reading beside opened the warehouse in this process, which must have left the writing to the other.
@@ -115,8 +117,8 @@ def kill_many_times(tmp_path: Path, spark: SparkSession, kills: int) -> None:
 
 
 @pytest.mark.starts_spark
-def test_five_kills(tmp_path: Path, spark: SparkSession) -> None:
-    kill_many_times(tmp_path, spark, 5)
+def test_three_kills(tmp_path: Path, spark: SparkSession) -> None:
+    kill_many_times(tmp_path, spark, 3)
 
 
 @pytest.mark.slow

@@ -38,19 +38,46 @@ def test_a_whole_script(tmp_path: Path, master: str) -> None:
         [sys.executable, *command], cwd=REPOSITORY, capture_output=True, text=True, timeout=900, check=False
     )
     assert done.returncode == 0, done.stderr
-    found = [sorted(json.loads(line)) for line in done.stdout.splitlines()]
-    assert len(found) == 13
-    assert found[5] == [[30_000, sum(row[1] for row in REPORTS), 999]]
-    assert found[6] == sorted([row[1], row[3]] for row in REPORTS if row[0] == 7 and row[3] < 100)
+    found = [json.loads(line) for line in done.stdout.splitlines()]
+    answers = iter(
+        [one["rows"] for one in found if one["statement"].split()[0] in ("SELECT", "SHOW", "EXPLAIN")]
+    )
+    assert next(answers) == [[30_000, sum(row[1] for row in REPORTS), 999]]
+    assert sorted(next(answers)) == sorted(
+        [row[1], row[3]] for row in REPORTS if row[0] == 7 and row[3] < 100
+    )
     counted = []
     for tick in range(500, 1000, 100):
         inside = [row for row in REPORTS if tick - 50 <= row[3] <= tick]
         counted += [[seg, sum(row[2] == seg for row in inside), tick] for seg in {row[2] for row in inside}]
-    assert found[7] == sorted(counted)
+    assert sorted(next(answers)) == sorted(counted)
     last: dict[int, list[tuple[int, ...]]] = {}
+    slower = []
     for row in REPORTS:
         last[row[0]] = [row, *last.get(row[0], [])][:2]
-    assert found[8] == sorted([rows[0][0], rows[1][1]] for rows in last.values() if rows[0][2] == 3)
-    assert found[10] == [[name, sum(row[2] == seg for row in REPORTS)] for seg, name in ((1, "a"), (3, "c"))]
-    assert found[11] == [[600]]
-    assert found[12] == [[29_400, sum(row[1] for row in REPORTS if row[0] != 7)]]
+        before = last[row[0]][1:]
+        slower += [before[0][1] - row[1]] if before and row[1] < before[0][1] else []
+    assert next(answers) == [[len(slower), sum(slower), 999]]
+    assert sorted(next(answers)) == sorted(
+        [rows[0][0], rows[1][1]] for rows in last.values() if rows[0][2] == 3
+    )
+    named = [[name, sum(row[2] == seg for row in REPORTS)] for seg, name in ((1, "a"), (3, "c"))]
+    assert sorted(next(answers)) == named
+    by_segment = {seg: n for seg, n, tick in counted if tick == 900}
+    assert next(answers) == [[900, [["a", by_segment[1]], ["c", by_segment[3]]]]]
+    near = [[vid, sum(row[0] == vid and row[3] >= 939 for row in REPORTS)] for vid in range(8, 13)]
+    assert sorted(next(answers)) == near
+    others = [row for row in REPORTS if row[0] != 7]
+    assert next(answers) == [[len(others), sum(row[1] for row in others)]]
+    updated = [(vid, spd + (vid < 7), seg, time) for vid, spd, seg, time in others]
+    assert next(answers) == [[sum(row[1] for row in updated)]]
+    recent = [row for row in updated if row[2] == 3 and row[3] >= 939]
+    assert next(answers) == [[len(recent), sum(row[1] for row in recent), 999]]
+    again = [row for row in REPORTS if row[2] in (1, 3) and row[3] > 989]
+    assert next(answers) == [[sum(row[2] == 3 for row in updated) + len(again)]]
+    assert "value index on vid" in str(next(answers))
+    assert next(answers) == [["by_vid", "reports", "vid"]]
+    kinds = [["copy", "streaming table"], ["counted", "streaming view"], ["reports", "streaming table"]]
+    assert next(answers) == [*kinds, ["segments", "table"], ["slower", "streaming view"]]
+    assert [row[0] for row in next(answers)] == ["counted"]
+    assert next(answers, None) is None

@@ -9,6 +9,7 @@ from tests.streaming_tables.language.spark_corpus import STATEMENTS
 
 from causeway.runtime.errors import UserError
 from causeway.streaming_tables.engine.connection import Connection
+from causeway.streaming_tables.language import SourceStatement
 
 
 class Recorder:
@@ -44,7 +45,7 @@ def test_a_statement_of_sparks_reaches_spark_unchanged(
     with monkeypatch.context() as patch:
         patch.setattr(db._runner, "_spark", recorder)
         for statement in STATEMENTS:
-            db._runner.run(statement)
+            db._runner.run(SourceStatement.alone(statement))
     assert recorder.statements == list(STATEMENTS)
     assert len(recorder.statements) > 50
     for name in ("POSREPORTS", "SEGSTAT"):
@@ -55,7 +56,7 @@ def test_a_statement_of_sparks_reaches_spark_unchanged(
     for statement in STATEMENTS:
         recorder.statements.clear()
         try:
-            db._runner.run(statement)
+            db._runner.run(SourceStatement.alone(statement))
         except UserError as refused:
             # Spark must not make a second table of a streaming table's name.
             assert statement.startswith("CREATE ")

@@ -71,7 +71,7 @@ def test_an_insert_whose_source_is_gone_says_so(tmp_path: Path, spark: SparkSess
     folder.rename(tmp_path / "elsewhere")
     with causeway.connect(tmp_path / "w", spark=spark) as db:
         assert ask(db, "SELECT k FROM t") == [(1,)]
-        with pytest.raises(UserError, match=r"waits for its source.*no such file or folder"):
+        with pytest.raises(UserError, match=r"waits: .*no such file or folder"):
             db.sql("WAIT FOR t")
     # When the source is back, the insert goes on where it was.
     (tmp_path / "elsewhere").rename(folder)

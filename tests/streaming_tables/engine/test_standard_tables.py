@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -60,18 +61,21 @@ def test_a_table_that_another_process_made_meanwhile_is_not_removed(
 ) -> None:
     other, own = unused("other"), unused("own")
     standard = tmp_path / "standard"
-    here, there = StandardTables(spark, standard), StandardTables(spark, standard)
+    here, there = (
+        StandardTables(spark, standard, own_session=False),
+        StandardTables(spark, standard, own_session=False),
+    )
     try:
         here.load()
         spark.sql(f"CREATE TABLE {other} {in_warehouse(standard, other)} AS SELECT 1 AS a")
-        there.save()
+        there.save("CREATE")
         # To the session of this process the other's table is unknown.
         spark.sql(f"DROP TABLE {other}")
         spark.sql(f"CREATE TABLE {own} {in_warehouse(standard, own)} AS SELECT 2 AS a")
-        here.save()
+        here.save("CREATE")
         assert (standard / other).is_dir()
         here.load()
-        StandardTables(spark, standard).load()
+        StandardTables(spark, standard, own_session=False).load()
         assert spark.table(other).collect() == [(1,)]
         assert spark.table(own).collect() == [(2,)]
     finally:
@@ -83,5 +87,72 @@ def test_a_table_that_another_process_made_meanwhile_is_not_removed(
 def test_statements_that_may_change_tables_are_known_by_their_first_word(
     tmp_path: Path, spark: SparkSession, word: str
 ) -> None:
-    assert StandardTables(spark, tmp_path).may_change(word)
-    assert not StandardTables(spark, tmp_path).may_change("SELECT")
+    assert StandardTables(spark, tmp_path, own_session=False).may_change(word)
+    assert not StandardTables(spark, tmp_path, own_session=False).may_change("SELECT")
+
+
+def test_databases_views_options_and_partitions_are_kept(tmp_path: Path, spark: SparkSession) -> None:
+    base, standard = unused("base"), tmp_path / "standard"
+    tables = StandardTables(spark, standard, own_session=True)
+    tables.load()
+
+    def forget() -> None:
+        """As a new session is: nothing is known, the files of tables are there."""
+        spark.sql("USE default")
+        files, aside = standard / f"{base}.db", tmp_path / "aside"
+        # Spark removes the folder of a database that it drops.
+        if files.exists():
+            files.rename(aside)
+        spark.sql(f"DROP DATABASE IF EXISTS {base} CASCADE")
+        if aside.exists():
+            shutil.rmtree(files, ignore_errors=True)
+            aside.rename(files)
+
+    try:
+        spark.sql(f"CREATE DATABASE {base} LOCATION '{standard / base}.db'")
+        spark.sql(f"USE {base}")
+        for name, clauses in [
+            ("lines", "USING csv OPTIONS (header 'true', delimiter ';')"),
+            ("parts", "USING parquet PARTITIONED BY (b) COMMENT 'it''s partitioned'"),
+        ]:
+            place = f"LOCATION '{standard / base}.db/{name}'"
+            spark.sql(f"CREATE TABLE {name} (a INT, b STRING) {clauses} {place}")
+            spark.sql(f"INSERT INTO {name} VALUES (1, 'x'), (2, 'y;z')")
+        spark.sql("CREATE VIEW later AS SELECT 1 AS a")
+        spark.sql("CREATE VIEW sums AS SELECT sum(a) AS a FROM parts")
+        spark.sql("ALTER VIEW later AS SELECT a + 10 AS a FROM sums")
+        spark.sql(
+            f"CREATE TABLE elsewhere USING parquet LOCATION '{tmp_path / 'elsewhere'}' AS SELECT 7 AS a"
+        )
+        tables.save("CREATE")
+        for _ in range(2):
+            forget()
+            tables = StandardTables(spark, standard, own_session=True)
+            tables.load()
+            for name in ("lines", "parts"):
+                assert sorted(spark.table(f"{base}.{name}").collect())[:2] == [(1, "x"), (2, "y;z")]
+            assert spark.table(f"{base}.elsewhere").collect() == [(7,)]
+            assert spark.table(f"{base}.later").collect()[0][0] in (13, 16)
+            spark.sql(f"INSERT INTO {base}.parts VALUES (3, 'new')")
+            tables.save("INSERT")
+            assert (standard / f"{base}.db" / "parts" / "b=new").is_dir()
+        # In a session of somebody else's, what only that one's catalog has is not kept, and nothing is lost.
+        forget()
+        tables = StandardTables(spark, standard, own_session=False)
+        tables.load()
+        spark.sql(f"CREATE TABLE {base}.theirs USING csv LOCATION '{tmp_path / 'theirs'}' AS SELECT '1' AS a")
+        tables.save("CREATE")
+        forget()
+        tables = StandardTables(spark, standard, own_session=True)
+        tables.load()
+        # Spark lists the session's temporary views with every database's tables; other tests may make some.
+        listed = spark.sql(f"SHOW TABLES IN {base}").collect()
+        names = {row.tableName for row in listed if not row.isTemporary}
+        assert names == {"lines", "parts", "sums", "later", "elsewhere"}
+        spark.sql(f"ALTER TABLE {base}.lines RENAME TO {base}.rows")
+        spark.sql(f"DROP TABLE {base}.parts")
+        tables.save("ALTER")
+        assert not (standard / f"{base}.db" / "parts").exists()
+        assert sorted(spark.table(f"{base}.rows").collect()) == [(1, "x"), (2, "y;z")]
+    finally:
+        forget()

@@ -183,7 +183,7 @@ def test_a_view_that_fails_says_so_and_why(db: Connection) -> None:
         f"(SELECT 1 DIV v AS x FROM {name} [ROWS 1] SAMPLE REALTIME)"
     )
     db.append(name, [(1, 1), (0, 2), (1, 3)])
-    with pytest.raises(UserError, match=f"view w_{name} ended"):
+    with pytest.raises(UserError, match=f"view w_{name} failed"):
         db.sql(f"WAIT FOR w_{name}")
     assert [row[2] for row in ask(db, "SHOW QUERIES") if row[0] == f"w_{name}"] == ["failed"]
 
@@ -266,3 +266,16 @@ def test_ticks_go_on_when_all_rows_are_deleted_or_have_fallen(db: Connection) ->
     db.append(name, [(3, 41)])
     db.sql(f"WAIT FOR w_{name}")
     assert sorted(ask(db, f"SELECT T, n FROM w_{name}")) == [(10, 1), (20, 0), (30, 0), (40, 0)]
+
+
+def test_a_view_with_a_tick_at_each_time_is_up_to_date_before_the_next_one(db: Connection, name: str) -> None:
+    view = f"{name}_v"
+    db.sql(f"CREATE STREAMING TABLE {name} (i INT) RANGE UNLIMITED")
+    db.sql(f"CREATE VIEW {view} RANGE INTERVAL 1000 AS (SELECT i FROM {name} [ROWS 1] SAMPLE REALTIME)")
+    db.append(name, [(1, 150), (2, 180)])
+    db.sql(f"WAIT FOR {view}")
+    # Time is closed up to 179, and the last tick before that is 150: a query in a script must end here.
+    assert db.is_quiet((view,))
+    query = pushed(db, f"SELECT i FROM {view} [ROWS 1] SAMPLE REALTIME")
+    query.end_when(db.is_quiet)
+    assert [(tick, tuples(rows)) for tick, rows in query] == [(150, [(1,)])]

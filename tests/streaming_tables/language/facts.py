@@ -17,7 +17,7 @@ _TEXTS: Final = {
     "where_text",
     "assignments",
     "edits",
-    "statement",
+    "script",
     "offset",
     "mode_text",
 }

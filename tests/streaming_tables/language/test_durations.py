@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from causeway.streaming_tables.language import StatementError
 from causeway.streaming_tables.language.cursor import Cursor
-from causeway.streaming_tables.language.durations import read_duration
+from causeway.streaming_tables.language.reading.durations import read_duration
 from causeway.streaming_tables.language.tokens import significant, tokenize
 
 SECOND = 1_000_000

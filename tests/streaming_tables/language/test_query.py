@@ -14,6 +14,7 @@ from causeway.streaming_tables.language import (
     StatementError,
     Window,
     parse,
+    select_end,
 )
 
 SECOND = 1_000_000
@@ -353,6 +354,13 @@ def test_places_in_the_rendered_text_lead_back() -> None:
     assert made.original_offset(made.text.index("12345") + 2) == text.index("NOW()")
     line = made.text.split("\n")[2]
     assert made.original_position(3, line.index("wrong")) == (3, text.split("\n")[2].index("wrong") + 1)
+    place = select_end(made.text)
+    assert place is not None
+    longer = made.with_inserted(place, " `x` AS `y`,")
+    assert longer.text == made.text[:place] + " `x` AS `y`," + made.text[place:]
+    for word in ("vidd", "spd", "wrong", "WHERE"):
+        assert longer.original_offset(longer.text.index(word)) == text.index(word)
+    assert longer.original_offset(longer.text.index("`y`")) == place
     error = made.error("no column wrong", 3, line.index("wrong"))
     assert str(error).startswith(
         f"line 3, column {text.split(chr(10))[2].index('wrong') + 1}: no column wrong\n"

@@ -27,6 +27,8 @@ class Drained:
     rows: list[tuple[Any, ...]] = field(default_factory=list)
     rejects: list[tuple[str, int, str, str]] = field(default_factory=list)
     offset: dict[str, int] | None = None
+    traces: list[tuple[str, int]] = field(default_factory=list)
+    """Source and line of each row, if the rows are traced."""
     batches: list[int] = field(default_factory=list)
     """Rows of each batch, rejected ones included."""
 
@@ -70,7 +72,9 @@ def _take(batch: pa.RecordBatch, drained: Drained) -> None:
     for row in zip(*columns, strict=True):
         values, facts = row[:-4], row[-4:]
         if facts[2] is None:
-            assert facts == (None, None, None, None)
+            if facts[0] is not None:
+                drained.traces.append(facts[:2])
+            assert facts[2:] == (None, None) and (facts[0] is None) == (facts[1] is None)
             drained.rows.append(values)
         else:
             assert set(values) == {None}

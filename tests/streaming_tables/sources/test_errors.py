@@ -118,3 +118,10 @@ def test_a_socket_of_another_format(tmp_path: Path) -> None:
 
 def test_a_stream_of_a_plain_folder(tmp_path: Path) -> None:
     assert "the option stream" in _refusal(tmp_path, tmp_path / "state", stream="bid")
+
+
+def test_requests_of_what_is_not_linear_road(tmp_path: Path) -> None:
+    (tmp_path / "rows.csv").write_text("vid,spd,xway,t\n1,2,3,4\n")
+    assert "no tuples of Linear Road" in _refusal(
+        tmp_path / "rows.csv", tmp_path / "state", stream="requests"
+    )

@@ -194,3 +194,21 @@ def test_tuples_as_lines_of_json(tmp_path: Path) -> None:
     rows.to_json(tmp_path / "a.jsonl", orient="records", lines=True)
     assert [row[0] for row in drain(opened(tmp_path / "a.jsonl", tmp_path / "state")).rows] == [1, 3]
     assert REPORTS.time_kind == "seconds"
+
+
+def test_a_spool_tells_which_seconds_are_whole(tmp_path: Path) -> None:
+    spool = tmp_path / "spool"
+    spool.mkdir()
+    source = opened(spool, tmp_path / "state")
+    SpoolControl(spool).save("running")
+    _deliver(spool, 0, 9, [(0, 1, 1, 0)])
+    assert source.closed(drain(source).offset) == 9
+    assert source.closed({"file": 0, "position": 0}) is None
+
+
+def test_requests_of_a_spool(tmp_path: Path) -> None:
+    spool = tmp_path / "spool"
+    spool.mkdir()
+    _deliver(spool, 0, 9, [(0, 1, 1, 0), (2, 1, 1, 0), (0, 9, 2, 0), (4, 9, 5, 0)])
+    assert [row[-1] for row in drain(opened(spool, tmp_path / "state", stream="requests")).rows] == [1, 9]
+    assert [row[-1] for row in drain(opened(spool, tmp_path / "other", stream="Reports")).rows] == [1, 9]

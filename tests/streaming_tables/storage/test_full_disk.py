@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.streaming_tables.small_disk import ballast, small_disk
 from tests.streaming_tables.storage.small_tables import make_numbered, numbered_rows, numbers_in
 
 from causeway.runtime.errors import UserError
@@ -96,3 +97,26 @@ def test_files_that_may_not_grow(tmp_path: Path) -> None:
         check=False,
     )
     assert (done.stderr, done.stdout) == ("", "all went on\n")
+
+
+def test_a_file_system_that_is_full(tmp_path: Path) -> None:
+    with small_disk(tmp_path / "disk", 8) as disk:
+        store = make_numbered(disk / "t", compartment=100_000)
+        with store.writer("full") as writer:
+            rows = 0
+            for left in (3_000_000, 1_000_000, 200_000, 20_000, 0):
+                weight = ballast(disk, left)
+                with pytest.raises(UserError, match="no space left"):
+                    while True:
+                        writer.append(numbered_rows(rows, 1000))
+                        rows += 1000
+                        if rows % 20_000 == 0:
+                            writer.flush()
+                assert numbers_in(TableStore.open(disk / "t").snapshot().scan()) == list(range(rows))
+                weight.unlink()
+                # There is space again: nothing is lost, doubled, or has to be repaired.
+                writer.append(numbered_rows(rows, 1000))
+                rows += 1000
+                writer.flush()
+                assert numbers_in(store.snapshot().scan()) == list(range(rows))
+        assert numbers_in(TableStore.open(disk / "t").snapshot().scan()) == list(range(rows))

@@ -265,10 +265,13 @@ def test_a_column_of_a_file_is_one_array_until_a_null_comes() -> None:
     column = FileColumn()
     column.add(1, pa.array([3, 4], pa.int32()), 2, 5)
     column.add(0, pa.array([1, 2], pa.int32()), 0, 5)
-    flat = column.flat(pa.int32())
+    assert column.flat(pa.int32(), 2) is None  # few row groups are read one by one
+    flat = column.flat(pa.int32(), 100)
     assert flat is not None and flat[:4].to_pylist() == [1, 2, 3, 4]
+    assert column.flat(pa.int32(), 2) is not None
+    assert [column.groups[group].to_pylist() for group in range(2)] == [[1, 2], [3, 4]]
     column.add(2, pa.array([None], pa.int32()), 4, 5)
-    assert column.flat(pa.int32()) is None
+    assert column.flat(pa.int32(), 100) is None
     assert [column.groups[group].to_pylist() for group in range(3)] == [[1, 2], [3, 4], [None]]
 
 

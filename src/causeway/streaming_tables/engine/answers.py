@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from causeway.runtime.errors import UserError
-from causeway.spark.errors import explain
+from causeway.streaming_tables.engine.spark_errors import Text, in_users_text
 
 if TYPE_CHECKING:
     import pandas as pd
     from pyspark.sql import DataFrame
 
 __all__ = ["Answer"]
-
-_DAMAGE: Final = "could not verify page integrity"
-"""What Spark's Parquet reader says of a page whose checksum is wrong."""
 
 
 class Answer:
@@ -27,14 +23,19 @@ class Answer:
         self,
         frame: DataFrame | Callable[[], DataFrame] | None = None,
         *,
+        text: Text = "",
         scan: Callable[[], pa.Table] | None = None,
         rows: pa.Table | None = None,
         summary: str | None = None,
     ) -> None:
-        """`scan` answers without Spark; `rows` are an answer that is there already."""
+        """`text` is what Spark's errors are about.
+
+        `scan` answers without Spark; `rows` are an answer that is there already.
+        """
         self.summary = summary
         """What a statement did that is no query, in a sentence; None for a query."""
         self._frame = frame
+        self._text = text
         self._scan = scan
         self._rows = rows
 
@@ -54,7 +55,7 @@ class Answer:
     def to_arrow(self) -> pa.Table:
         """All rows as an Arrow table."""
         if self._rows is None:
-            self._rows = _collected(self.df) if self._scan is None else self._scan()
+            self._rows = self._collected() if self._scan is None else self._scan()
         return self._rows
 
     def to_pandas(self) -> pd.DataFrame:
@@ -70,11 +71,7 @@ class Answer:
 
         Console(markup=False, highlight=False).print(text_table(self.to_arrow(), limit))
 
-
-def _collected(frame: DataFrame) -> pa.Table:
-    try:
-        return frame.toArrow()
-    except Exception as failure:
-        if _DAMAGE in str(failure):
-            raise UserError(f"a data file of the table is damaged: {explain(failure)}") from failure
-        raise
+    def _collected(self) -> pa.Table:
+        frame = self.df
+        with in_users_text(self._text):
+            return frame.toArrow()

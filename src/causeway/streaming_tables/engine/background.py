@@ -8,39 +8,29 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
-
-import pyarrow as pa
 
 from causeway.runtime.errors import UserError
 from causeway.streaming_tables.engine.continuous import ContinuousQuery
-from causeway.streaming_tables.engine.inserts import (
-    Insert,
-    InsertFacts,
-    Inserts,
-    open_insert_source,
-    save_facts,
-)
+from causeway.streaming_tables.engine.insert_runs import InsertRuns
 from causeway.streaming_tables.engine.queries import QueryRegistry
 from causeway.streaming_tables.engine.relations import Relations
-from causeway.streaming_tables.engine.stream_select import StreamSelect
 from causeway.streaming_tables.engine.views import ViewWorker
 from causeway.streaming_tables.engine.warehouse import ViewDefinition, Warehouse
-from causeway.streaming_tables.language import CreateView, InsertSelectStream, Query, parse
-from causeway.streaming_tables.sources import TargetColumns
-from causeway.streaming_tables.storage import TableDefinition, TableWriter
+from causeway.streaming_tables.language import CreateView, Query, SourceStatement, parse
+from causeway.streaming_tables.storage import TableWriter
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import SparkSession
 
 __all__ = ["Background"]
 
 _COMMAND: Final = "causeway streaming tables"
 _POLL: Final = 0.02
 _UPKEEP_SECONDS: Final = 5.0
+_RETRY_SECONDS: Final = 1.0
+"""How often an insert looks for its source that is away."""
 
 
 class Background:
@@ -53,15 +43,14 @@ class Background:
         self._queries = queries
         self._spark = spark
         self._relations = relations
-        self.inserts = Inserts(warehouse)
+        self.inserts = InsertRuns(warehouse, spark, relations, self.writer)
         self._writers: dict[str, TableWriter] = {}
-        self._running: dict[int, Insert] = {}
-        self._away: dict[int, str] = {}
-        """Inserts whose source could not be opened, and why."""
         self._views: dict[str, ViewWorker] = {}
+        self._unstarted: dict[str, str] = {}
+        """Views that could not be started, and why."""
         self._lock = threading.RLock()
         self._closing = threading.Event()
-        self._upkeep = threading.Thread(target=self._keep_up, name="expired compartments", daemon=True)
+        self._upkeep = threading.Thread(target=self._keep_up, name="upkeep", daemon=True)
         self._upkeep.start()
 
     def writer(self, table: str) -> TableWriter:
@@ -69,7 +58,16 @@ class Background:
         key = table.lower()
         with self._lock:
             if key not in self._writers:
-                self._writers[key] = self._warehouse.require(table).writer(_COMMAND)
+                store = self._warehouse.require(table)
+                try:
+                    self._writers[key] = store.writer(_COMMAND)
+                except UserError as refused:
+                    holder = store.writer_description()
+                    if holder is None:
+                        raise
+                    raise UserError(
+                        f"{store.definition.name} is written by {holder}; a table has one writer at a time"
+                    ) from refused
             return self._writers[key]
 
     def table_writer(self, table: str) -> TableWriter:
@@ -81,35 +79,49 @@ class Background:
         return writer
 
     def resume(self) -> None:
-        """Go on with the inserts and views that no other process works on."""
-        for facts in self.inserts.all():
-            if facts.state == "running" and self._is_free(facts.table):
-                self._resume_insert(facts)
+        """Go on with the inserts and views that no other process works on, and try failed ones again."""
+        for facts in self.inserts.kept.all():
+            if facts.state in ("running", "failed") and self._is_free(facts.table):
+                self.inserts.go_on(facts)
         for view in self._warehouse.views():
             if self._is_free(view.name):
-                with suppress(UserError):
+                try:
                     self.start_view(view)
+                except UserError as refused:
+                    self._unstarted[view.name.lower()] = str(refused)
 
-    def begin_insert(self, table: str, address: str, options: dict[str, str], select: str | None) -> int:
+    def begin_insert(
+        self, table: str, address: str, options: dict[str, str], select: SourceStatement | None
+    ) -> int:
         """Begin a continuous insert; returns its number."""
-        writer = self.table_writer(table)
-        facts, folder = self.inserts.begin(writer.store.definition.name, address, options, select)
-        try:
-            insert = self._open_insert(facts, writer)
-        except BaseException:
-            import shutil
+        return self.inserts.begin(self.table_writer(table), address, options, select)
 
-            shutil.rmtree(folder, ignore_errors=True)
-            raise
-        save_facts(folder, facts)
-        self._running[facts.number] = insert
-        return facts.number
+    def resume_view(self, name: str) -> None:
+        """Go on with a view that failed, after its last tick."""
+        view = self._warehouse.view(name)
+        if view is None:
+            raise UserError(f"there is no streaming view {name}")
+        worker = self._views.get(name.lower())
+        if worker is not None and worker.failure is None:
+            raise UserError(f"view {view.name} has not failed; it runs")
+        self.writer(name)
+        if worker is not None:
+            worker.stop()
+        self.start_view(view)
 
-    def start_view(self, view: ViewDefinition) -> ViewWorker:
-        """Compute a view in this process."""
-        query = ContinuousQuery(self._warehouse, self._relations, self.view_query(view))
-        worker = ViewWorker(query, self.writer(view.name))
+    def view_state(self, name: str) -> tuple[str, str | None]:
+        """What a view does in words, and the way it is computed, if this process does."""
+        worker = self._views.get(name.lower())
+        if worker is None:
+            return ("failed" if name.lower() in self._unstarted else "elsewhere"), None
+        return ("failed" if worker.failure is not None else "running"), worker.query.way
+
+    def start_view(self, view: ViewDefinition, query: Query | None = None) -> ViewWorker:
+        """Compute a view in this process; `query` is its own, as the user has just written it."""
+        planned = ContinuousQuery(self._warehouse, self._relations, query or self.view_query(view))
+        worker = ViewWorker(planned, self.writer(view.name))
         self._views[view.name.lower()] = worker
+        self._unstarted.pop(view.name.lower(), None)
         return worker
 
     def view_query(self, view: ViewDefinition) -> Query:
@@ -133,16 +145,10 @@ class Background:
     def forget(self, table: str) -> None:
         """Stop everything that writes to a table, and give its lease back."""
         worker = self._views.pop(table.lower(), None)
+        self._unstarted.pop(table.lower(), None)
         if worker is not None:
             worker.stop()
-        for facts in self.inserts.of_table(table):
-            insert = self._running.pop(facts.number, None)
-            if insert is not None:
-                insert.stop()
-            if facts.state == "running":
-                save_facts(
-                    self.inserts.folder(facts), replace(facts, state="stopped", reason="table dropped")
-                )
+        self.inserts.end_all_of(table)
         writer = self._writers.pop(table.lower(), None)
         if writer is not None:
             writer.close()
@@ -156,10 +162,12 @@ class Background:
         for table in tables:
             view = self._warehouse.view(table)
             if view is not None:
+                if self.view_state(table)[0] == "failed":
+                    continue
                 if not self.is_quiet(self.view_query(view).relations) or not self._is_up_to_date(view):
                     return False
                 continue
-            if any(facts.state == "running" for facts in self.inserts.of_table(table)):
+            if any(facts.state == "running" for facts in self.inserts.kept.of_table(table)):
                 return False
             if table.lower() not in self._writers and self._warehouse.require(table).writer_description():
                 return False
@@ -178,21 +186,18 @@ class Background:
             worker = self.view_worker(table)
             if worker is not None:
                 worker.wait_until_idle(self._check_open)
+            elif table.lower() in self._unstarted:
+                raise UserError(f"view {table} cannot go on: {self._unstarted[table.lower()]}")
             elif store.writer_description() is not None:
                 raise UserError(f"{table} is computed by {store.writer_description()}; wait for it there")
             return
-        for facts in self.inserts.of_table(table):
-            insert = self._running.get(facts.number)
-            if insert is not None:
-                insert.wait_for_present(self._check_open)
-                if insert.ends:
-                    insert.wait_for_end(self._check_open)
-            elif facts.number in self._away:
-                raise UserError(f"INSERT INTO {table} waits for its source: {self._away[facts.number]}")
-            elif facts.state == "running" and store.writer_description() is not None:
-                raise UserError(f"{table} is written by {store.writer_description()}; wait for it there")
-            elif facts.state == "failed":
-                raise UserError(f"INSERT INTO {table} FROM '{facts.address}' failed: {facts.reason}")
+        self.inserts.wait_for(table, self._check_open)
+
+    def raise_failures(self) -> None:
+        """Raise what has ended an insert or a view, if something has."""
+        self.inserts.raise_failures()
+        for worker in list(self._views.values()):
+            worker.raise_failure()
 
     def drop_expired(self) -> None:
         """Drop compartments that have expired, but none that a view or a pushed query still needs."""
@@ -215,21 +220,24 @@ class Background:
         """Stop everything in an order that leaves nothing half done."""
         self._closing.set()
         self._upkeep.join()
-        for insert in list(self._running.values()):
-            insert.stop()
+        self.inserts.stop()
         for worker in list(self._views.values()):
             worker.stop()
         for writer in self._writers.values():
             writer.close()
-        self._running.clear()
         self._views.clear()
         self._writers.clear()
 
     def _keep_up(self) -> None:
-        while not self._closing.wait(_UPKEEP_SECONDS):
+        due = time.monotonic() + _UPKEEP_SECONDS
+        while not self._closing.wait(min(_RETRY_SECONDS, _UPKEEP_SECONDS)):
+            self.inserts.try_waiting()
+            if time.monotonic() < due:
+                continue
             # An error here is one of the disk, which the next write to the table tells the user.
             with suppress(UserError, OSError):
                 self.drop_expired()
+            due = time.monotonic() + _UPKEEP_SECONDS
 
     def _wait_for_time(self, table: str, until: int) -> None:
         store = self._warehouse.require(table)
@@ -241,9 +249,7 @@ class Background:
                 return
             if ended:
                 raise UserError(f"{table} has ended at time {newest}; it will not reach {until}")
-            for facts in self.inserts.of_table(table):
-                if facts.number in self._running:
-                    self._running[facts.number].raise_failure()
+            self.inserts.raise_failure(table)
             worker = self.view_worker(table)
             if worker is not None:
                 worker.raise_failure()
@@ -253,13 +259,16 @@ class Background:
     def _table_ended(self, table: str) -> bool:
         view = self._warehouse.view(table)
         if view is None:
-            inserts = self.inserts.of_table(table)
+            inserts = self.inserts.kept.of_table(table)
             return bool(inserts) and all(facts.state != "running" for facts in inserts)
         query = self.view_query(view)
         return all(self._table_ended(name) for name in query.relations) and self._is_up_to_date(view)
 
     def _is_up_to_date(self, view: ViewDefinition) -> bool:
         """Whether a view has all ticks that are over."""
+        worker = self.view_worker(view.name)
+        if worker is not None:
+            return worker.is_idle()
         query = self.view_query(view)
         table = view.name
         closed = [self._warehouse.require(name).snapshot().closed for name in query.relations]
@@ -285,36 +294,6 @@ class Background:
             return False
         return True
 
-    def _resume_insert(self, facts: InsertFacts) -> None:
-        try:
-            self._running[facts.number] = self._open_insert(facts, self.writer(facts.table))
-        except UserError as refused:
-            # The source may be back when the warehouse is opened again.
-            self._away[facts.number] = str(refused)
-
-    def _open_insert(self, facts: InsertFacts, writer: TableWriter) -> Insert:
-        folder = self.inserts.folder(facts)
-        definition = writer.store.definition
-        transform: Callable[[DataFrame], pa.Table] | None = None
-        target = _target(definition)
-        if facts.select is not None:
-            statement = parse(facts.select, self._warehouse)
-            assert isinstance(statement, InsertSelectStream)
-            select = StreamSelect(self._relations, statement, definition, facts.base)
-            target, transform = select.target, select.rows
-        source = open_insert_source(facts, folder, target)
-        return Insert(self._spark, folder, facts, source, writer, transform, self._insert_ended)
-
-    def _insert_ended(self, ended: InsertFacts) -> None:
-        """Close a table's time when the last of its sources has ended."""
-        others = [one for one in self.inserts.of_table(ended.table) if one.number != ended.number]
-        if ended.state == "finished" and all(one.state == "finished" for one in others):
-            self.writer(ended.table).close_time()
-
     def _check_open(self) -> None:
         if self._closing.is_set():
             raise UserError("the connection was closed")
-
-
-def _target(definition: TableDefinition) -> TargetColumns:
-    return TargetColumns(definition.arrow_schema(), definition.time.kind)

@@ -7,28 +7,31 @@ then on, until newer rows of its partition have pushed its oldest row out of the
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from causeway.streaming_tables.engine.chain_needs import RowNeeds, compiled_needs, needs_of_aliases
 from causeway.streaming_tables.engine.plan_tree import PlanNode
 from causeway.streaming_tables.engine.relations import Relations
+from causeway.streaming_tables.engine.spark_errors import in_users_text
+from causeway.streaming_tables.engine.tick_answers import without_hidden
 from causeway.streaming_tables.engine.window_state import (
+    CarriedRows,
     as_times,
     partition_names,
     partitions,
     rows_in_order,
 )
 from causeway.streaming_tables.engine.windows import valid_until
-from causeway.streaming_tables.language import Query, Window, WindowPiece
-from causeway.streaming_tables.language.tokens import Kind, tokenize
+from causeway.streaming_tables.language import Query, Rendered, Window, WindowPiece, select_end
 from causeway.streaming_tables.storage import SEQ, Snapshot
 
-__all__ = ["PLANNING_NOW", "Chain", "ChainState", "chain_of"]
+__all__ = ["PLANNING_NOW", "Chain", "ChainState", "chain_of", "is_at_arrival", "operators"]
 
 PLANNING_NOW: Final = 8_765_432_109_876
 """Stands for NOW() while a statement is planned: a time that no statement names otherwise."""
@@ -45,6 +48,8 @@ class Chain:
     aliases: tuple[str, ...]
     window: Window
     at_arrival_only: bool
+    needs: tuple[RowNeeds, ...]
+    """For each alias, what its row must meet by itself."""
 
 
 def chain_of(query: Query, plan: PlanNode) -> Chain | None:
@@ -60,89 +65,111 @@ def chain_of(query: Query, plan: PlanNode) -> Chain | None:
     aliases = _path([(newer.lower(), older.lower()) for newer, older in query.prev_links])
     if aliases is None or sorted(aliases) != sorted(piece.alias.lower() for piece in windows):
         return None
-    nodes = list(_operators(plan))
+    nodes = list(operators(plan))
     if any(node.kind not in _JUDGED_ALONE or node.subqueries() for node in nodes) or plan.kind != "Project":
         return None
     if any(node.kind == "Join" and not _is_inner(node) for node in nodes):
         return None
     if sum(node.kind == "View" for node in nodes) != len(windows):
         return None
-    if _select_end(query.text) is None:
+    if select_end(query.text) is None:
         return None
     info = windows[0].info
     if query.uses_now and (info.kind != "seconds" or not _only_at_arrival(nodes, aliases[0], info.time)):
         return None
-    return Chain(aliases, windows[0].window, query.uses_now)
+    needs = needs_of_aliases(plan, aliases, PLANNING_NOW)
+    return Chain(aliases, windows[0].window, query.uses_now, needs)
 
 
 class ChainState:
     """The chains of one query that are in its answer, moved from tick to tick."""
 
-    def __init__(self, relations: Relations, query: Query, chain: Chain, schema: pa.Schema) -> None:
+    def __init__(
+        self,
+        relations: Relations,
+        query: Query,
+        chain: Chain,
+        schema: pa.Schema,
+        columns: Sequence[str] | None = None,
+    ) -> None:
+        """`columns` are those of the window that are read; all unless given."""
         self._relations = relations
         self._query = query
         self._chain = chain
         self._schema = schema
-        self._rows: pa.Table | None = None
-        """The window's content as of the last tick, with arrival numbers."""
+        self._carried = CarriedRows(chain.window, columns)
         self._answers = schema.empty_table()
-        """What the chains that hold gave, with their newest rows' arrival numbers in `_newest`."""
+        """What the chains that hold gave."""
         self._newest = np.zeros(0, np.int64)
-        self._last = 0
-        self._changes: Any = None
+        """Of these chains, the arrival numbers of their newest rows."""
+        self._begin = np.zeros(0, np.int64)
+        """The times of their newest rows."""
+        self._oldest = np.zeros(0, np.int64)
+        """The times of their oldest rows."""
 
     def answers(self, snapshot: Snapshot, ticks: NDArray[np.int64]) -> list[tuple[int, pa.Table]]:
         """The answers at `ticks`, which rise and follow those of the call before."""
-        rows, fresh = self._move(snapshot, ticks)
-        definition = snapshot.definition
+        rows, fresh, idle = self._move(snapshot, ticks)
+        definition, window = snapshot.definition, self._chain.window
+        assert window.rows is not None
         time = as_times(rows.column(definition.time.name))
         seq = rows.column(SEQ).to_numpy()
-        partition = partitions(rows, partition_names(self._chain.window, definition))
+        partition = partitions(rows, partition_names(window, definition))
         older = _older(partition)
         self._judge(rows, seq, older, fresh, definition.time.name)
 
-        oldest = np.arange(len(time))
-        for _ in self._chain.aliases[1:]:
-            oldest = np.where(oldest >= 0, older[oldest], -1)
-        assert self._chain.window.rows is not None
-        until, expires = valid_until(partition, time, self._chain.window.rows - len(self._chain.aliases) + 1)
-
-        by_seq = np.argsort(seq)
-        row = by_seq[np.searchsorted(seq[by_seq], self._newest)] if len(seq) else np.zeros(0, np.int64)
-        first = np.searchsorted(ticks, time[row], "left")
-        last = np.where(expires[row], np.searchsorted(ticks, until[row], "left"), len(ticks))
+        row, known = _positions(seq, self._newest)
+        self._note_times(time, older, row)
+        until, expires = valid_until(partition, time, window.rows - len(self._chain.aliases) + 1)
+        first = np.searchsorted(ticks, self._begin, "left")
+        # Nothing pushes the rows of a chain out whose partition has no new ones.
+        last = np.full(len(row), len(ticks))
+        pushed = known & expires[row] if len(seq) else known
+        last[pushed] = np.searchsorted(ticks, until[row[pushed]], "left")
         if definition.range is not None:
-            last = np.minimum(
-                last, np.searchsorted(ticks, time[np.maximum(oldest[row], 0)] + definition.range, "right")
-            )
+            last = np.minimum(last, np.searchsorted(ticks, self._oldest + definition.range, "right"))
         if self._chain.at_arrival_only:
-            last = np.minimum(last, np.searchsorted(ticks, time[row], "right"))
+            last = np.minimum(last, np.searchsorted(ticks, self._begin, "right"))
         found = []
         for number, tick in enumerate(ticks):
             holds = np.flatnonzero((first <= number) & (number < last))
             found.append((int(tick), self._answers.take(pa.array(holds))))
-        self._keep(rows, time, partition, row, last == len(ticks), ticks, definition.range)
+
+        _, pushed_out = valid_until(partition, time, window.rows)
+        kept = pa.concat_tables([idle, rows.filter(pa.array(~pushed_out))])
+        self._keep(kept, last == len(ticks), int(ticks[-1]), definition.time.name, definition.range)
         return found
 
-    def _move(self, snapshot: Snapshot, ticks: NDArray[np.int64]) -> tuple[pa.Table, NDArray[np.bool_]]:
-        """All rows that matter up to the last tick, in order, and which of them have not been judged."""
-        window = self._chain.window
-        assert window.rows is not None
-        time = snapshot.definition.time.name
-        if self._rows is None or self._changes != snapshot.changes:
-            columns = partition_names(window, snapshot.definition)
-            self._rows = snapshot.last_rows(window.rows, columns, None, as_of=int(ticks[0]))
-            self._last = int(ticks[0])
-            self._changes = snapshot.changes
+    def _move(
+        self, snapshot: Snapshot, ticks: NDArray[np.int64]
+    ) -> tuple[pa.Table, NDArray[np.bool_], pa.Table]:
+        """All rows up to the last tick of partitions with new rows, in order; which are new; all others.
+
+        A chain of a partition without new rows stays as it is. So a tick costs what has arrived, and not what
+        the window holds.
+        """
+        definition = snapshot.definition
+        rows, carried, anew = self._carried.move(snapshot, ticks)
+        if anew:
             self._answers, self._newest = self._schema.empty_table(), np.zeros(0, np.int64)
-            judged = np.zeros(0, np.int64)
-        else:
-            judged = self._rows.column(SEQ).to_numpy()
-        fresh = snapshot.scan(
-            with_seq=True, time_from=self._last + 1, time_to=int(ticks[-1]), keep_expired=True
-        )
-        rows = rows_in_order(pa.concat_tables([self._rows.select(fresh.schema.names), fresh]), time)
-        return rows, ~np.isin(rows.column(SEQ).to_numpy(), judged)
+            self._begin = self._oldest = np.zeros(0, np.int64)
+        number = partitions(rows, partition_names(self._chain.window, definition))
+        has_new = np.zeros(int(number.max(initial=-1)) + 1, np.bool_)
+        has_new[number[carried:]] = True
+        busy = has_new[number]
+        judged = np.asarray(rows.column(SEQ).to_numpy())[:carried][busy[:carried]]
+        moved = rows_in_order(rows.take(pa.array(np.flatnonzero(busy))), definition.time.name)
+        fresh = ~np.isin(moved.column(SEQ).to_numpy(), judged)
+        return moved, fresh, rows.filter(pa.array(~busy))
+
+    def _note_times(self, time: NDArray[np.int64], older: NDArray[np.int64], row: NDArray[np.int64]) -> None:
+        """Remember the times of the newest and the oldest row of chains that were just judged."""
+        added = row[len(self._begin) :]
+        oldest = added
+        for _ in self._chain.aliases[1:]:
+            oldest = older[oldest]
+        self._begin = np.concatenate([self._begin, time[added]])
+        self._oldest = np.concatenate([self._oldest, time[oldest]])
 
     def _judge(
         self,
@@ -158,6 +185,11 @@ class ChainState:
             members.append(older[members[-1]])
             complete = members[-1] >= 0
             members = [positions[complete] for positions in members]
+        for place, needs in enumerate(self._chain.needs):
+            for predicate in compiled_needs(needs, rows.schema):
+                own = rows.select(list(predicate.columns)).take(pa.array(members[place]))
+                holds = predicate.mask(own)
+                members = [positions[holds] for positions in members]
         if not len(members[0]):
             return
         names: dict[str, str] = {}
@@ -170,23 +202,14 @@ class ChainState:
             relation = relation.append_column("__previous", links)
             names[alias] = self._relations.unused_name(alias)
             frames[names[alias]] = self._relations.arrow(relation)
-        text = self._text(names, time_name)
-        with self._relations.named(frames):
-            found = self._relations.spark.sql(text).toArrow()
-        kept = [
-            position
-            for position, name in enumerate(found.schema.names)
-            if position and name not in ("__row", "__previous")
-        ]
-        columns = [
-            found.column(position).cast(field.type)
-            for position, field in zip(kept, self._schema, strict=True)
-        ]
-        answers = pa.Table.from_arrays(columns, schema=self._schema)
+        rendered = self._rendered(names, time_name)
+        with in_users_text(rendered), self._relations.named(frames):
+            found = self._relations.spark.sql(rendered.text).toArrow()
+        answers = without_hidden(found.remove_column(0), self._schema)
         self._answers = pa.concat_tables([self._answers, answers])
         self._newest = np.concatenate([self._newest, found.column(0).to_numpy()])
 
-    def _text(self, names: dict[str, str], time_name: str) -> str:
+    def _rendered(self, names: dict[str, str], time_name: str) -> Rendered:
         newest = self._chain.aliases[0]
 
         def window(piece: WindowPiece) -> str:
@@ -196,31 +219,36 @@ class ChainState:
             # Where NOW() is used, a chain only counts at the time of its newest row.
             return f"(`{newest}`.`{time_name}` + {offset // 1_000_000}L)"
 
-        text = self._query.render(window, now)
-        place = _select_end(text)
-        return f"{text[:place]} `{newest}`.`__row` AS `{_NEWEST}`,{text[place:]}"
+        rendered = self._query.rendered(window, now)
+        place = select_end(rendered.text)
+        assert place is not None
+        return rendered.with_inserted(place, f" `{newest}`.`__row` AS `{_NEWEST}`,")
 
     def _keep(
-        self,
-        rows: pa.Table,
-        time: NDArray[np.int64],
-        partition: NDArray[np.int64],
-        row: NDArray[np.int64],
-        holds: NDArray[np.bool_],
-        ticks: NDArray[np.int64],
-        period: int | None,
+        self, rows: pa.Table, holds: NDArray[np.bool_], tick: int, time_name: str, period: int | None
     ) -> None:
-        """Forget rows and chains that are in no window any more as of the last tick."""
-        assert self._chain.window.rows is not None
-        _, pushed_out = valid_until(partition, time, self._chain.window.rows)
-        inside = ~pushed_out
+        """Remember what the next tick needs: the rows in the window, and the chains that hold."""
         if period is not None:
-            inside &= time + period >= ticks[-1]
-        self._rows = rows.filter(pa.array(inside))
-        self._last = int(ticks[-1])
-        holds = holds & inside[row] if len(row) else holds
-        self._answers = self._answers.filter(pa.array(holds)).combine_chunks()
-        self._newest = self._newest[holds]
+            inside = as_times(rows.column(time_name)) + period >= tick
+            rows = rows if inside.all() else rows.filter(pa.array(inside))
+        self._carried.keep(rows, tick)
+        if not holds.all():
+            self._answers = self._answers.filter(pa.array(holds))
+            self._newest, self._begin, self._oldest = (
+                values[holds] for values in (self._newest, self._begin, self._oldest)
+            )
+        self._answers = self._answers.combine_chunks()
+
+
+def _positions(
+    seq: NDArray[np.int64], wanted: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Where arrival numbers are in `seq`, and whether they are there."""
+    if not len(seq):
+        return np.zeros(len(wanted), np.int64), np.zeros(len(wanted), np.bool_)
+    order = np.argsort(seq)
+    place = order[np.minimum(np.searchsorted(seq[order], wanted), len(seq) - 1)]
+    return place, seq[place] == wanted
 
 
 def _path(links: list[tuple[str, str]]) -> tuple[str, ...] | None:
@@ -245,10 +273,11 @@ def _older(partition: NDArray[np.int64]) -> NDArray[np.int64]:
     return older
 
 
-def _operators(plan: PlanNode) -> Iterator[PlanNode]:
+def operators(plan: PlanNode) -> Iterator[PlanNode]:
+    """A plan's operators, without the expressions in them."""
     yield plan
     for child in plan.children:
-        yield from _operators(child)
+        yield from operators(child)
 
 
 def _is_inner(join: PlanNode) -> bool:
@@ -259,6 +288,11 @@ def _is_inner(join: PlanNode) -> bool:
 
 def _only_at_arrival(nodes: list[PlanNode], newest: str, time: str) -> bool:
     """Whether a condition of the whole statement is that the newest row's time is NOW()."""
+    return any(is_at_arrival(node, newest, time) for node in nodes if node.kind == "Filter")
+
+
+def is_at_arrival(node: PlanNode, alias: str, time: str) -> bool:
+    """Whether a filter's condition is, or contains, that the time of `alias` is NOW()."""
 
     def is_it(condition: PlanNode) -> bool:
         if condition.kind == "And":
@@ -271,19 +305,8 @@ def _only_at_arrival(nodes: list[PlanNode], newest: str, time: str) -> bool:
         column, value = sides
         return (
             column.name.lower() == time.lower()
-            and str(column.fields.get("qualifier")).strip("[]").lower() == newest
+            and str(column.fields.get("qualifier")).strip("[]").lower() == alias
             and value.fields.get("value") == str(PLANNING_NOW)
         )
 
-    filters = [node for node in nodes if node.kind == "Filter"]
-    return any(is_it(condition) for node in filters for condition in node.expressions("condition"))
-
-
-def _select_end(text: str) -> int | None:
-    """Where the first column of a SELECT may stand; None if the statement begins with something else."""
-    tokens = [token for token in tokenize(text) if token.kind not in (Kind.SPACE, Kind.COMMENT)]
-    if not tokens or tokens[0].word() != "SELECT":
-        return None
-    if len(tokens) > 1 and tokens[1].word() in ("ALL", "DISTINCT"):
-        return None
-    return tokens[1].end if len(tokens) > 1 and tokens[1].kind is Kind.HINT else tokens[0].end
+    return any(is_it(condition) for condition in node.expressions("condition"))

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from causeway.runtime.errors import UserError
-from causeway.streaming_tables.engine.one_time import moment_of
+from causeway.streaming_tables.engine.moments import moment_of
 from causeway.streaming_tables.engine.relations import Relations
 from causeway.streaming_tables.engine.side_tables import SideTable
 from causeway.streaming_tables.engine.spark_errors import in_users_text
@@ -23,7 +23,7 @@ from causeway.streaming_tables.storage import SEQ, Snapshot, TableDefinition, Ta
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-__all__ = ["Changes", "rows_of", "to_table"]
+__all__ = ["Changes", "rows_of", "to_table", "with_nulls"]
 
 
 def rows_of(data: Any, definition: TableDefinition) -> pa.Table:
@@ -88,6 +88,11 @@ def to_table(rows: pa.Table, definition: TableDefinition) -> pa.Table:
     columns = []
     for field in schema:
         column = rows.column(found[field.name.lower()])
+        if pa.types.is_temporal(column.type) and pa.types.is_integer(field.type):
+            raise UserError(
+                f"column {field.name} of {definition.name} has whole numbers; got {column.type}, which would "
+                "lose its unit"
+            )
         try:
             columns.append(column.cast(field.type))
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as refused:
@@ -98,6 +103,15 @@ def to_table(rows: pa.Table, definition: TableDefinition) -> pa.Table:
     if definition.time.kind == "seconds" and len(time) and pc.min(time).as_py() < 0:
         raise UserError(f"a row for {definition.name} is before second 0: {pc.min(time).as_py()}")
     return pa.Table.from_arrays(columns, schema=schema)
+
+
+def with_nulls(rows: pa.Table, definition: TableDefinition) -> pa.Table:
+    """Columns of the table that a statement does not name are NULL."""
+    known = {name.lower() for name in rows.schema.names}
+    for field in definition.arrow_schema():
+        if field.name.lower() not in known:
+            rows = rows.append_column(field, pa.nulls(rows.num_rows, field.type))
+    return rows
 
 
 def _array(values: list[Any], field: pa.Field, definition: TableDefinition) -> pa.Array:

@@ -20,7 +20,7 @@ from causeway.streaming_tables.engine.relations import Relations
 from causeway.streaming_tables.engine.standard_tables import StandardTables
 from causeway.streaming_tables.engine.statements import StatementRunner
 from causeway.streaming_tables.engine.warehouse import Warehouse
-from causeway.streaming_tables.language import split_script
+from causeway.streaming_tables.language import SourceStatement, split_script
 from causeway.streaming_tables.storage import Appended
 
 if TYPE_CHECKING:
@@ -50,13 +50,14 @@ def connect(
     folder = Path(warehouse)
     opened = Warehouse(folder)
     stack = ExitStack()
+    own_session = spark is None
     if spark is None:
         from causeway.spark.session import spark_session
 
         own = {"spark.sql.warehouse.dir": str(opened.standard)} | _SETTINGS | dict(settings or {})
         spark = stack.enter_context(spark_session("streaming tables", master, own))
     try:
-        return Connection(opened, spark, stack)
+        return Connection(opened, spark, stack, own_session=own_session)
     except BaseException:
         stack.close()
         raise
@@ -65,7 +66,9 @@ def connect(
 class Connection:
     """An open warehouse. Thread-safe, but for a continuous query, which one thread iterates."""
 
-    def __init__(self, warehouse: Warehouse, spark: SparkSession, stack: ExitStack) -> None:
+    def __init__(
+        self, warehouse: Warehouse, spark: SparkSession, stack: ExitStack, *, own_session: bool
+    ) -> None:
         """Use `connect`."""
         self.warehouse = warehouse
         self.spark = spark
@@ -74,7 +77,7 @@ class Connection:
         self._scratch = warehouse.scratch()
         self._relations = Relations(spark, self._scratch)
         self._queries = QueryRegistry()
-        self._standard = StandardTables(spark, warehouse.standard)
+        self._standard = StandardTables(spark, warehouse.standard, own_session=own_session)
         self._standard.load()
         self._background = Background(warehouse, spark, self._relations, self._queries)
         self._runner = StatementRunner(
@@ -85,19 +88,22 @@ class Connection:
         atexit.register(self.close)
         self._background.resume()
 
-    def sql(self, text: str) -> Answer | PullQuery | PushQuery:
-        """Run one statement.
+    def sql(self, text: str | SourceStatement) -> Answer | PullQuery | PushQuery:
+        """Run one statement: a text, or one of those into which `split_script` cuts a script.
 
         A one-time statement gives an `Answer`. A query over windows gives a `PushQuery` with SAMPLE, which is
-        iterated, and a `PullQuery` without, which is resumed.
+        iterated, and a `PullQuery` without, which is resumed. Errors in the statement, also those that come
+        while rows are fetched, are `StatementError`s with the line and column of the text or script.
         """
         self._require_open()
+        if isinstance(text, SourceStatement):
+            return self._runner.run(text)
         statements = split_script(text)
         if len(statements) != 1:
             raise UserError(
                 f"this is {len(statements)} statements; give one at a time" if statements else "no statement"
             )
-        return self._runner.run(statements[0].text)
+        return self._runner.run(statements[0])
 
     def append(self, table: str, rows: Any) -> Appended:
         """Append rows; when this returns, they are durable and visible to every later read.
@@ -126,6 +132,10 @@ class Connection:
     def is_quiet(self, tables: tuple[str, ...]) -> bool:
         """Whether no continuous insert and no other process writes to these tables now."""
         return self._background.is_quiet(tables)
+
+    def raise_failures(self) -> None:
+        """Raise what has ended a continuous insert or a view of this connection, if something has."""
+        self._background.raise_failures()
 
     def close(self) -> None:
         """End everything that runs for this connection. Inserts and views go on when it is opened again."""

@@ -1,11 +1,12 @@
 """Continuous reads: the one-time answer over the windows as of each tick (Definition 4).
 
 A tick is answered when no row can come any more that belongs to it, so an answer does not depend on how rows
-came in batches. There are three ways, from the most general to the fastest:
+came in batches. There are four ways, from the most general to the fastest:
 
     each tick   the statement is run once for each tick, over relations as of that tick
     together    one statement for many ticks: LATERAL runs the user's for each of them, over windows that have
                 a column with the tick
+    arrivals    a plain statement for many ticks, where each row of an answer belongs to a row of the tick
     chain       rows that PREV links: each chain is judged once, when its newest row arrives, and belongs to
                 the answer for as long as it is in the window
 """
@@ -13,7 +14,7 @@ came in batches. There are three ways, from the most general to the fastest:
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -21,29 +22,38 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from causeway.runtime.errors import UserError
+from causeway.streaming_tables.engine.arrivals import Arrivals, arrivals_of
 from causeway.streaming_tables.engine.chains import PLANNING_NOW, ChainState, chain_of
-from causeway.streaming_tables.engine.one_time import Moment, moment_of, named_trajectories
-from causeway.streaming_tables.engine.plan_tree import analyzed_plan
-from causeway.streaming_tables.engine.relations import Relations
+from causeway.streaming_tables.engine.conditions import Disjunction
+from causeway.streaming_tables.engine.moments import Moment, moment_of, whole_seconds
+from causeway.streaming_tables.engine.one_time import named_trajectories
+from causeway.streaming_tables.engine.plan_scans import ALWAYS, Scan, plain_scan
+from causeway.streaming_tables.engine.plan_tree import PlanNode, analyzed_plan, optimized_plan
+from causeway.streaming_tables.engine.pulled_window import PulledWindow
+from causeway.streaming_tables.engine.relations import Relations, predicate_of
 from causeway.streaming_tables.engine.spark_errors import in_users_text, unlogged
+from causeway.streaming_tables.engine.tick_answers import (
+    TickAnswer,
+    by_tick,
+    visible,
+    with_hidden,
+    without_hidden,
+)
+from causeway.streaming_tables.engine.ticks import MOST_TICKS, Ticks, closed_time, kind_of_ticks, oldest_time
+from causeway.streaming_tables.engine.used_columns import used_columns
 from causeway.streaming_tables.engine.warehouse import Warehouse
-from causeway.streaming_tables.engine.window_state import TICK, WindowState, as_times
+from causeway.streaming_tables.engine.window_needs import needs_of_windows, rows_that_can_meet
+from causeway.streaming_tables.engine.window_state import TICK, WindowState, window_columns
 from causeway.streaming_tables.language import Query, Rendered, TablePiece, Window, WindowPiece
-from causeway.streaming_tables.storage import Snapshot
+from causeway.streaming_tables.storage import SEQ, CompiledPredicate, Snapshot
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-__all__ = ["ContinuousQuery", "TickAnswer", "time_text"]
+__all__ = ["ContinuousQuery"]
 
-TickAnswer = tuple[int, pa.Table]
-"""A tick, in the tables' own unit of time, and the rows of its answer."""
-
-_MOST_TICKS: Final = 256
-"""The most ticks that are answered together."""
 _EXPANDED_ROWS: Final = 500_000
 """How many pairs of a row and a tick one statement should get at most."""
-_HIDDEN: Final = ("__row", "__previous", TICK)
 
 
 class ContinuousQuery:
@@ -55,17 +65,34 @@ class ContinuousQuery:
         self._query = query
         self.tables = tuple(dict.fromkeys(name.lower() for name in query.relations))
         self._states: dict[tuple[str, Window], WindowState] = {}
+        self._pulled: dict[tuple[str, Window], PulledWindow] = {}
+        self._needs: dict[int, Disjunction] = {}
+        """By the number of a window, what the rows meet that Spark gets for many ticks together."""
         self._group = 16
         snapshots = self.snapshots()
-        self.kind = _kind(snapshots)
+        self.kind = kind_of_ticks(snapshots)
         """Whether ticks are seconds or timestamps."""
-        planned, self._rendered = self._plan(snapshots)
-        self.schema = _visible(_arrow_schema(planned))
+        self._ticks = None if query.sample is None else Ticks(query.sample, self.kind)
+        self.columns = {name: set(one.definition.arrow_schema().names) for name, one in snapshots.items()}
+        """By table, the columns of its windows that Spark gets."""
+        planned, stubs = self._plan(snapshots)
+        self.schema = visible(_arrow_schema(planned))
         """The columns of an answer."""
-        chain = chain_of(query, analyzed_plan(planned))
-        self._chain = None if chain is None else ChainState(relations, query, chain, self.schema)
+        plan = analyzed_plan(planned)
+        self._leave_columns_out(snapshots, plan, stubs)
+        chain = chain_of(query, plan)
+        self._chain: ChainState | None = None
+        if chain is not None:
+            columns = self._window_columns(self.tables[0], chain.window)
+            self._chain = ChainState(relations, query, chain, self.schema, columns)
+        self._scan = self._window_scan(plan)
+        self._arrivals: Arrivals | None = None
+        if self._chain is None and query.sample is not None:
+            self._arrivals = arrivals_of(relations, query, snapshots, self.schema, self.columns)
         if self._chain is not None:
             self.way = "chain"
+        elif self._arrivals is not None:
+            self.way = "arrivals"
         elif self._together_works(snapshots):
             self.way = "together"
         else:
@@ -98,30 +125,34 @@ class ContinuousQuery:
         None: with the first tick of all.
         """
         snapshots = self.snapshots()
-        closed = _closed(snapshots)
+        closed = closed_time(snapshots)
         if closed is None:
             return None
-        last = self._ticks(snapshots, None, closed, newest_only=True)
-        return None if not len(last) else int(last[-1]) - 1
+        assert self._ticks is not None
+        last = self._ticks.newest(snapshots, closed)
+        return None if last is None else last - 1
 
-    def first_time(self, snapshots: Mapping[str, Snapshot] | None = None) -> int | None:
+    def first_time(self) -> int | None:
         """The oldest time that any of the tables holds: there are no ticks before it."""
-        tables = self.snapshots() if snapshots is None else snapshots
-        found = [one.oldest for one in tables.values() if one.oldest is not None]
-        return min(found, default=None)
+        return oldest_time(self.snapshots())
 
     def answers(self, after: int | None) -> list[TickAnswer]:
         """The answers of the next ticks after `after` that are over; empty if there are none yet."""
         snapshots = self.snapshots()
-        closed = _closed(snapshots)
+        closed = closed_time(snapshots)
         if closed is None or (after is not None and closed <= after):
             return []
-        ticks = self._ticks(snapshots, after, closed)[: self._group]
+        assert self._ticks is not None
+        ticks = self._ticks.following(snapshots, after, closed, self._group)
         if not len(ticks):
             return []
         if self._chain is not None:
-            self._group = _MOST_TICKS
+            self._group = MOST_TICKS
             return self._chain.answers(snapshots[self.tables[0]], ticks)
+        if self._arrivals is not None:
+            found, read = self._arrivals.rows(snapshots, ticks)
+            self._group = _next_group(len(ticks), read)
+            return by_tick(found, ticks, self.schema)
         if self.way == "together":
             return self._answer_together(snapshots, ticks)
         return [(int(tick), self._answer_at(snapshots, int(tick))) for tick in ticks]
@@ -133,48 +164,78 @@ class ContinuousQuery:
         self._states.clear()
         if now.value is None:
             return self.schema.empty_table()
-        return self._answer_at(snapshots, now.value)
+        if self._scan is None:
+            return self._answer_at(snapshots, now.value, pulled=True)
+        piece = self._query.windows[0]
+        table = piece.table.lower()
+        rows = self._pulled_window((table, piece.window)).rows(snapshots[table], now.value)
+        predicate = predicate_of(self._scan.conditions)
+        if predicate is not None:
+            rows = rows.filter(pa.array(CompiledPredicate(predicate, rows.schema).mask(rows)))
+        columns = [rows.column(name) for name, _ in self._scan.columns]
+        return pa.Table.from_arrays(
+            [column.cast(field.type) for column, field in zip(columns, self.schema, strict=True)],
+            schema=self.schema,
+        ).slice(0, self._scan.limit)
 
-    def _ticks(
-        self,
-        snapshots: Mapping[str, Snapshot],
-        after: int | None,
-        closed: int,
-        *,
-        newest_only: bool = False,
-    ) -> NDArray[np.int64]:
-        """Ticks after `after` up to `closed`, rising; with `newest_only`, at least the last of them."""
-        sample = self._query.sample
-        assert sample is not None
-        begin = self.first_time(snapshots) if after is None else after + 1
-        if begin is None:
-            return np.zeros(0, np.int64)
-        if sample.interval_us is not None:
-            step = sample.interval_us // 1_000_000 if self.kind == "seconds" else sample.interval_us
-            start = -(-begin // step)
-            end = closed // step
-            if newest_only:
-                start = max(start, end)
-            return np.arange(start, min(end, start + _MOST_TICKS) + 1, dtype=np.int64) * step
-        moments = [
-            _distinct_times(snapshot, begin, closed, newest_only=newest_only)
-            for snapshot in snapshots.values()
-        ]
-        return np.unique(np.concatenate(moments))
+    def _window_scan(self, plan: PlanNode) -> Scan | None:
+        """The scan of one window that the whole statement is, if it is one; it is pulled without Spark."""
+        query = self._query
+        if len(query.windows) != 1 or query.tables or query.uses_now or query.prev_links:
+            return None
+        scan = plain_scan(plan, self._relations.time_zone)
+        values = [one.value for group in scan.conditions for one in group] if scan is not None else []
+        # A timestamp means another moment when the session's time zone is changed.
+        return None if any(isinstance(value, datetime | tuple) for value in values) else scan
 
-    def _plan(self, snapshots: Mapping[str, Snapshot]) -> tuple[DataFrame, Rendered]:
-        """Analyze the statement over empty relations; mistakes in it are raised here."""
+    def _plan(self, snapshots: Mapping[str, Snapshot]) -> tuple[DataFrame, dict[str, str]]:
+        """Analyze the statement over empty relations; mistakes in it are raised here.
+
+        Also the tables of the relations that stand for windows, by the relations' names.
+        """
+        stubs: dict[str, str] = {}
 
         def window(piece: WindowPiece) -> str:
-            schema = snapshots[piece.table.lower()].definition.arrow_schema()
-            return self._relations.stub(piece.table, schema, links=self._has_links(piece))
+            name = piece.table.lower()
+            schema = self._window_schema(name, piece.window, snapshots[name])
+            stub = self._relations.stub(piece.table, schema, links=self._has_links(piece))
+            stubs[stub.lower()] = name
+            return stub
 
         def table(piece: TablePiece) -> str:
             return self._relations.stub(piece.table, snapshots[piece.table.lower()].definition.arrow_schema())
 
         rendered = self._query.rendered(window, Moment(PLANNING_NOW, self.kind).literal, table_name=table)
         with in_users_text(rendered):
-            return named_trajectories(self._query, self._relations.spark.sql(rendered.text)), rendered
+            return named_trajectories(self._query, self._relations.spark.sql(rendered.text)), stubs
+
+    def _leave_columns_out(
+        self, snapshots: Mapping[str, Snapshot], plan: PlanNode, stubs: Mapping[str, str]
+    ) -> None:
+        """Note the columns that are used, if the statement means the same without the others."""
+        every, columns = self.columns, {name: set[str]() for name in self.columns}
+        for stub, used in used_columns(plan, self._query.text).items():
+            if stub in stubs:
+                columns[stubs[stub]] |= used & every[stubs[stub]]
+        if columns == every:
+            return
+        self.columns = columns
+        try:
+            planned, _ = self._plan(snapshots)
+            same = visible(_arrow_schema(planned)).equals(self.schema)
+        except UserError:
+            same = False
+        if not same:
+            self.columns = every
+
+    def _window_columns(self, table: str, window: Window) -> list[str]:
+        definition = self._warehouse.require(table).definition
+        return window_columns(window, definition, self.columns[table])
+
+    def _window_schema(self, table: str, window: Window, snapshot: Snapshot) -> pa.Schema:
+        schema = snapshot.definition.arrow_schema()
+        names = window_columns(window, snapshot.definition, self.columns[table])
+        return pa.schema([schema.field(name) for name in names])
 
     def _has_links(self, piece: WindowPiece) -> bool:
         aliases = {alias.lower() for link in self._query.prev_links for alias in link}
@@ -186,66 +247,77 @@ class ContinuousQuery:
             return False
         from pyspark.errors import PySparkException
 
-        names: dict[tuple[str, Window], str] = {}
+        names: dict[int, str] = {}
         frames: dict[str, DataFrame] = {}
         for piece in self._query.windows:
-            key = (piece.table.lower(), piece.window)
-            if key not in names:
-                names[key] = self._relations.unused_name(piece.table)
-                schema = snapshots[key[0]].definition.arrow_schema()
-                frames[names[key]] = self._relations.arrow(_with_hidden(schema, self.kind).empty_table())
+            name = names[piece.index] = self._relations.unused_name(piece.table)
+            schema = self._window_schema(piece.table.lower(), piece.window, snapshots[piece.table.lower()])
+            hidden = with_hidden(schema, self.kind, links=bool(self._query.prev_links))
+            frames[name] = self._relations.arrow(hidden.empty_table())
         ticks_name = self._relations.unused_name("ticks")
         frames[ticks_name] = self._tick_frame(np.zeros(1, np.int64))
         try:
             with unlogged(), self._relations.named(frames):
-                planned = self._relations.spark.sql(self._lateral(names, ticks_name))
-                planned._jdf.queryExecution().optimizedPlan()
+                planned = self._relations.spark.sql(self._lateral(names, ticks_name)[0])
+                optimized = optimized_plan(planned)
         except PySparkException:
             return False
         except Exception as refused:  # Py4J's own error type, when the optimizer refuses the plan
             if type(refused).__module__.startswith("py4j"):
                 return False
             raise
+        zone = self._relations.time_zone
+        self._needs = needs_of_windows(analyzed_plan(planned), optimized, zone, names)
         return True
 
-    def _lateral(self, names: Mapping[tuple[str, Window], str], ticks: str) -> str:
+    def _lateral(self, names: Mapping[int, str], ticks: str) -> tuple[str, Rendered]:
+        """The statement for many ticks at once, and the user's in it, which begins on line 2."""
+
         def window(piece: WindowPiece) -> str:
-            name = names[piece.table.lower(), piece.window]
-            hidden = f"`{TICK}`" if self._has_links(piece) else "`__row`, `__previous`, `" + TICK + "`"
+            name = names[piece.index]
+            unlinked = self._query.prev_links and not self._has_links(piece)
+            hidden = f"`__row`, `__previous`, `{TICK}`" if unlinked else f"`{TICK}`"
             return f"(SELECT * EXCEPT ({hidden}) FROM {name} WHERE {name}.`{TICK}` = __ticks.`{TICK}`)"
 
         def now(offset: int) -> str:
             if self.kind == "seconds":
-                return f"(__ticks.`{TICK}` + {offset // 1_000_000}L)"
+                return f"(__ticks.`{TICK}` + {whole_seconds(offset)}L)"
             return f"timestampadd(MICROSECOND, {offset}L, __ticks.`{TICK}`)"
 
-        inner = self._query.render(window, now)
+        inner = self._query.rendered(window, now)
         return (
             f"SELECT __ticks.`{TICK}` AS `{TICK}`, __answer.* "
-            f"FROM {ticks} AS __ticks, LATERAL ({inner}\n) AS __answer"
-        )
+            f"FROM {ticks} AS __ticks, LATERAL (\n{inner.text}\n) AS __answer"
+        ), inner
 
     def _answer_together(
         self, snapshots: Mapping[str, Snapshot], ticks: NDArray[np.int64]
     ) -> list[TickAnswer]:
-        names: dict[tuple[str, Window], str] = {}
+        names: dict[tuple[str, Window, Disjunction], str] = {}
+        by_piece: dict[int, str] = {}
+        contents: dict[tuple[str, Window], pa.Table] = {}
         frames: dict[str, DataFrame] = {}
-        expanded = 0
-        for key in dict.fromkeys((piece.table.lower(), piece.window) for piece in self._query.windows):
-            snapshot = snapshots[key[0]]
-            content = self._window_state(key).move(snapshot, ticks)
-            rows = content.table(ticks, snapshot.definition.time.arrow_type, links=True)
-            expanded = max(expanded, rows.num_rows)
-            names[key] = self._relations.unused_name(key[0])
-            frames[names[key]] = self._relations.arrow(rows)
+        for piece in self._query.windows:
+            table, window, needs = piece.table.lower(), piece.window, self._needs.get(piece.index, ALWAYS)
+            if (table, window) not in contents:
+                content = self._window_state((table, window)).move(snapshots[table], ticks)
+                links = bool(self._query.prev_links)
+                time_type = snapshots[table].definition.time.arrow_type
+                contents[table, window] = content.table(ticks, time_type, links=links)
+            if (table, window, needs) not in names:
+                name = names[table, window, needs] = self._relations.unused_name(table)
+                frames[name] = self._relations.arrow(rows_that_can_meet(contents[table, window], needs))
+            by_piece[piece.index] = names[table, window, needs]
         ticks_name = self._relations.unused_name("ticks")
         frames[ticks_name] = self._tick_frame(ticks)
+        expanded = max((rows.num_rows for rows in contents.values()), default=0)
         self._group = _next_group(len(ticks), expanded)
-        with self._relations.named(frames):
-            found = self._relations.spark.sql(self._lateral(names, ticks_name)).toArrow()
-        return _by_tick(found, ticks, self.schema)
+        text, inner = self._lateral(by_piece, ticks_name)
+        with in_users_text([(2, inner)]), self._relations.named(frames):
+            found = self._relations.spark.sql(text).toArrow()
+        return by_tick(found, ticks, self.schema)
 
-    def _answer_at(self, snapshots: Mapping[str, Snapshot], tick: int) -> pa.Table:
+    def _answer_at(self, snapshots: Mapping[str, Snapshot], tick: int, *, pulled: bool = False) -> pa.Table:
         """The statement at one tick, over relations as of that tick."""
         moment = np.array([tick], np.int64)
         frames: dict[str, DataFrame] = {}
@@ -263,6 +335,9 @@ class ContinuousQuery:
             key = (table, piece.window, links)
             if key in names:
                 return names[key]
+            if pulled and not links:
+                rows = self._pulled_window((table, piece.window)).rows(snapshots[table], tick)
+                return add(key, self._relations.arrow(rows.drop_columns([SEQ])))
             if (table, piece.window) not in contents:
                 state = self._window_state((table, piece.window))
                 contents[table, piece.window] = state.move(snapshots[table], moment)
@@ -279,7 +354,7 @@ class ContinuousQuery:
         rendered = self._query.rendered(window, Moment(tick, self.kind).literal, table_name=table)
         with in_users_text(rendered), self._relations.named(frames):
             found = self._relations.spark.sql(rendered.text).toArrow()
-        return _as_schema(found, self.schema)
+        return without_hidden(found, self.schema)
 
     def _tick_frame(self, ticks: NDArray[np.int64]) -> DataFrame:
         stamps = pa.array(ticks, pa.int64())
@@ -287,84 +362,25 @@ class ContinuousQuery:
             stamps = stamps.cast(pa.timestamp("us", "UTC"))
         return self._relations.arrow(pa.table({TICK: stamps}))
 
+    def _pulled_window(self, key: tuple[str, Window]) -> PulledWindow:
+        if key not in self._pulled:
+            self._pulled[key] = PulledWindow(key[1], self._window_columns(*key))
+        return self._pulled[key]
+
     def _window_state(self, key: tuple[str, Window]) -> WindowState:
         if key not in self._states:
-            self._states[key] = WindowState(key[1])
+            self._states[key] = WindowState(key[1], self._window_columns(*key))
         return self._states[key]
-
-
-def time_text(moment: int | None, kind: str) -> str | None:
-    """A time of a table for people."""
-    if moment is None:
-        return None
-    if kind == "seconds":
-        return str(moment)
-    return datetime.fromtimestamp(moment / 1e6, UTC).isoformat(sep=" ", timespec="microseconds")
-
-
-def _kind(snapshots: Mapping[str, Snapshot]) -> str:
-    kinds = {snapshot.definition.time.kind for snapshot in snapshots.values()}
-    if len(kinds) != 1:
-        raise UserError("tables that count seconds and tables with timestamps have no ticks in common")
-    return kinds.pop()
-
-
-def _closed(snapshots: Mapping[str, Snapshot]) -> int | None:
-    """The time up to which no row can come any more to any of the tables."""
-    closed = [snapshot.closed for snapshot in snapshots.values()]
-    found = [moment for moment in closed if moment is not None]
-    return min(found) if found and len(found) == len(closed) else None
-
-
-def _distinct_times(snapshot: Snapshot, begin: int, end: int, *, newest_only: bool) -> NDArray[np.int64]:
-    name = snapshot.definition.time.name
-    if newest_only:
-        rows = snapshot.last_rows(1, [], [name], as_of=end)
-    else:
-        rows = snapshot.scan([name], time_from=begin, time_to=end, keep_expired=True)
-    times = np.unique(as_times(rows.column(name)))
-    return times[(times >= begin) & (times <= end)]
 
 
 def _next_group(ticks: int, expanded: int) -> int:
     """How many ticks to answer together next time, so that they fit the budget of rows."""
     if expanded == 0:
-        return min(_MOST_TICKS, 2 * ticks)
-    return int(min(_MOST_TICKS, 2 * ticks, max(1, ticks * _EXPANDED_ROWS // expanded)))
-
-
-def _with_hidden(schema: pa.Schema, kind: str) -> pa.Schema:
-    stamp = pa.int64() if kind == "seconds" else pa.timestamp("us", "UTC")
-    for name, of in (("__row", pa.int64()), ("__previous", pa.int64()), (TICK, stamp)):
-        schema = schema.append(pa.field(name, of))
-    return schema
+        return min(MOST_TICKS, 2 * ticks)
+    return int(min(MOST_TICKS, 2 * ticks, max(1, ticks * _EXPANDED_ROWS // expanded)))
 
 
 def _arrow_schema(frame: DataFrame) -> pa.Schema:
     from pyspark.sql.pandas.types import to_arrow_schema
 
     return to_arrow_schema(frame.schema, timezone="UTC")
-
-
-def _visible(schema: pa.Schema) -> pa.Schema:
-    return pa.schema([field for field in schema if field.name not in _HIDDEN])
-
-
-def _as_schema(rows: pa.Table, schema: pa.Schema) -> pa.Table:
-    """An answer without hidden columns. Names may be there twice, so columns go by position."""
-    kept = [position for position, name in enumerate(rows.schema.names) if name not in _HIDDEN]
-    columns = [rows.column(position).cast(field.type) for position, field in zip(kept, schema, strict=True)]
-    return pa.Table.from_arrays(columns, schema=schema)
-
-
-def _by_tick(rows: pa.Table, ticks: NDArray[np.int64], schema: pa.Schema) -> list[TickAnswer]:
-    """The answers of all ticks out of one table, whose first column is the tick."""
-    stamps = as_times(rows.column(0))
-    order = np.argsort(stamps, kind="stable")
-    stamps = stamps[order]
-    answers = _as_schema(rows.take(pa.array(order)), schema)
-    bounds = np.searchsorted(stamps, np.append(ticks, ticks[-1] + 1))
-    return [
-        (int(tick), answers.slice(begin, end - begin))
-        for tick, begin, end in zip(ticks, bounds[:-1], bounds[1:], strict=True)
-    ]

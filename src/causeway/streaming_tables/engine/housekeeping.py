@@ -9,20 +9,22 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from causeway.streaming_tables.engine.answers import Answer
-from causeway.streaming_tables.engine.continuous import ContinuousQuery, time_text
-from causeway.streaming_tables.engine.inserts import Inserts
+from causeway.streaming_tables.engine.continuous import ContinuousQuery
+from causeway.streaming_tables.engine.moments import time_text
 from causeway.streaming_tables.engine.one_time import OneTimePlan
 from causeway.streaming_tables.engine.relations import predicate_of
 from causeway.streaming_tables.engine.side_tables import SideTable
 from causeway.streaming_tables.engine.warehouse import Warehouse
 from causeway.streaming_tables.language import Query
-from causeway.streaming_tables.storage import TableStore
+from causeway.streaming_tables.sources import sql_type
+from causeway.streaming_tables.storage import Snapshot, TableStore
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 __all__ = [
     "describe",
+    "describe_side_table",
     "explain_continuous",
     "explain_one_time",
     "lines",
@@ -88,8 +90,8 @@ def show_indexes(warehouse: Warehouse, table: str | None) -> Answer:
     )
 
 
-def describe(store: TableStore, inserts: Inserts, statement: str | None) -> Answer:
-    """A streaming table: its columns, and what it holds."""
+def describe(store: TableStore, inserts: Sequence[tuple[int, str]], statement: str | None) -> Answer:
+    """A streaming table: its columns, what it holds, and its inserts by number, with their states."""
     definition = store.definition
     facts = store.snapshot().describe()
     kind, unit = definition.time.kind, definition.time.second
@@ -120,9 +122,15 @@ def describe(store: TableStore, inserts: Inserts, statement: str | None) -> Answ
     ]
     if statement is not None:
         rows.append(("statement", statement))
-    for insert in inserts.of_table(definition.name):
-        reason = f": {insert.reason}" if insert.reason else ""
-        rows.append((f"insert {insert.number}", f"from '{insert.address}', {insert.state}{reason}"))
+    rows += [(f"insert {number}", state) for number, state in inserts]
+    return table_of(["name", "value"], rows)
+
+
+def describe_side_table(content: Snapshot | SideTable) -> Answer:
+    """A table beside a streaming table: its columns, and how many rows it has."""
+    assert isinstance(content, SideTable)
+    rows: list[tuple[str, Any]] = [(field.name, sql_type(field.type)) for field in content.schema]
+    rows += [("", ""), ("kind", "rows beside a streaming table"), ("rows", content.rows.num_rows)]
     return table_of(["name", "value"], rows)
 
 
@@ -152,6 +160,7 @@ def explain_continuous(query: Query, planned: ContinuousQuery) -> Answer:
     """How a continuous query is answered, and what its state is bounded by."""
     ways = {
         "chain": "chain: each chain of rows is judged once, when its newest row arrives",
+        "arrivals": "arrivals: one plain Spark statement for the rows of all ticks that are due",
         "together": "together: one Spark statement for all ticks that are due",
         "each tick": "each tick: the statement is run once for each tick",
     }

@@ -24,20 +24,23 @@ from causeway.runtime.output_folder import load_facts, write_json
 from causeway.spark.errors import explain
 from causeway.spark.internals import committed_offsets, planned_offsets
 from causeway.streaming_tables.engine.warehouse import Warehouse
-from causeway.streaming_tables.sources import Source, TargetColumns, open_source
+from causeway.streaming_tables.sources import REJECT_FIELDS, Source, TargetColumns, open_source
 from causeway.streaming_tables.storage import TableDefinition, TableWriter, sync_folder
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
 
-__all__ = ["Insert", "InsertFacts", "Inserts"]
+__all__ = ["Insert", "InsertFacts", "Inserts", "Transform"]
 
 _LAYOUT: Final = 1
 _POLL: Final = 0.05
 _TRIGGER: Final = "100 milliseconds"
 """How often Spark looks for new input. Without a pause it would keep a core busy while nothing arrives."""
-_REJECT_COLUMNS: Final = ("__source", "__line", "__reason", "__text")
+_REJECT_COLUMNS: Final = tuple(field.name for field in REJECT_FIELDS)
+
+Transform = Callable[["DataFrame"], tuple[pa.Table, pa.Table]]
+"""Makes a table's rows of a batch of its source, and tells which rows of the batch are rejected."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +55,8 @@ class InsertFacts:
     """The folder that relative addresses are relative to."""
     select: str | None = None
     """The text of `INSERT INTO t SELECT … FROM STREAM …`, if it is one."""
+    columns: dict[str, Any] | None = None
+    """Of such a statement, the source's own columns, which stay what they were at first."""
     state: str = "running"
     reason: str = ""
 
@@ -71,16 +76,21 @@ class Insert:
         facts: InsertFacts,
         source: Source,
         writer: TableWriter,
-        transform: Callable[[DataFrame], pa.Table] | None,
+        transform: Transform | None,
         on_end: Callable[[InsertFacts], None],
+        alone: Callable[[InsertFacts], bool],
     ) -> None:
-        """`transform` makes the table's rows of a batch of the source; without it they are the same."""
+        """Without a `transform`, the rows of the source are the table's.
+
+        `alone` tells whether no other insert writes to the table.
+        """
         self.facts = facts
         self._folder = folder
         self._source = source
         self._writer = writer
         self._transform = transform
         self._on_end = on_end
+        self._alone = alone
         self._offset = _committed_offset(folder / "checkpoint")
         self._stopping = threading.Event()
         self._query = self._start(spark)
@@ -137,11 +147,25 @@ class Insert:
         if self._transform is None:
             rows, rejected = _split(batch.toArrow(), self._writer.store.definition)
         else:
-            good = batch.where("__reason IS NULL").drop(*_REJECT_COLUMNS)
-            refused = batch.where("__reason IS NOT NULL").select(*_REJECT_COLUMNS).toArrow()
-            rows, rejected = self._transform(good), _rejected(refused)
-        self._writer.append(rows, rejected=rejected, source=self.facts.source_name, batch=number)
-        (self._offset,) = planned_offsets(self._folder / "checkpoint", number)
+            rows, rejected = self._transform(batch)
+            rejected = _rejected(rejected)
+        (offset,) = planned_offsets(self._folder / "checkpoint", number)
+        self._writer.append(
+            rows,
+            rejected=rejected,
+            source=self.facts.source_name,
+            batch=number,
+            closed_to=self._closed(offset),
+        )
+        self._offset = offset
+
+    def _closed(self, offset: Mapping[str, int] | None) -> int | None:
+        """The time up to which all rows of the table have come, if the source knows."""
+        definition = self._writer.store.definition
+        if self._transform is not None or definition.time.kind != "seconds" or not self._alone(self.facts):
+            return None
+        second = None if offset is None else self._source.closed(offset)
+        return None if second is None else second - definition.slack
 
     def _watch(self) -> None:
         """End the insert when its source has ended, or Spark's query has failed."""

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 import pyarrow as pa
 
-from causeway.runtime.errors import UserError
+from causeway.spark.internals import SessionSettings
 from causeway.streaming_tables.engine.answers import Answer
 from causeway.streaming_tables.engine.conditions import Disjunction
+from causeway.streaming_tables.engine.moments import Moment, moment_of
 from causeway.streaming_tables.engine.plan_scans import ALWAYS, Scan, needs_of_relations, plain_scan
 from causeway.streaming_tables.engine.plan_tree import PlanNode, analyzed_plan, optimized_plan
 from causeway.streaming_tables.engine.relations import Relations, predicate_of
+from causeway.streaming_tables.engine.shapes import ShapeCache, shape_of
 from causeway.streaming_tables.engine.side_tables import SideTable
-from causeway.streaming_tables.engine.spark_errors import in_users_text
+from causeway.streaming_tables.engine.spark_errors import in_users_text, unlogged
 from causeway.streaming_tables.engine.warehouse import Warehouse
 from causeway.streaming_tables.language import Query, Rendered, TrjPiece, WindowPiece
 from causeway.streaming_tables.storage import Snapshot
@@ -26,51 +26,11 @@ from causeway.streaming_tables.storage import Snapshot
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-__all__ = ["Moment", "OneTimePlan", "OneTimeReader", "moment_of", "named_trajectories", "time_literal"]
+__all__ = ["OneTimePlan", "OneTimeReader", "named_trajectories"]
 
 
 _TRAJECTORY: Final = "transform(array_sort(collect_list(struct("
 """Begins the name that Spark gives to the expression of TRJ(*)."""
-
-
-@dataclass(frozen=True)
-class Moment:
-    """A point of a table's time: what NOW() is in a statement. None: the table is empty."""
-
-    value: int | None
-    kind: str
-
-    def literal(self, offset: int = 0) -> str:
-        """The moment, moved by `offset` microseconds, in Spark SQL."""
-        if self.value is None:
-            return f"CAST(NULL AS {'BIGINT' if self.kind == 'seconds' else 'TIMESTAMP'})"
-        return time_literal(
-            self.value + (offset // 1_000_000 if self.kind == "seconds" else offset), self.kind
-        )
-
-
-def time_literal(moment: int, kind: str) -> str:
-    """A time in Spark SQL, as one literal, which Spark's analyzer leaves as it is."""
-    if kind == "seconds":
-        return f"{moment}L" if moment >= 0 else f"(-{-moment}L)"
-    seconds, micros = divmod(moment, 1_000_000)
-    text = datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M:%S")
-    return f"TIMESTAMP'{text}.{micros:06d}+00:00'"
-
-
-def moment_of(contents: Mapping[str, Snapshot | SideTable], clock: str) -> Moment:
-    """What NOW() is: the newest time of the statement's streaming tables, or the wall clock's."""
-    snapshots = {name: one for name, one in contents.items() if isinstance(one, Snapshot)}
-    kinds = {snapshot.definition.time.kind for snapshot in snapshots.values()}
-    if len(kinds) > 1:
-        raise UserError(
-            "NOW() has no meaning here: one of the tables counts seconds, another one has timestamps"
-        )
-    kind = kinds.pop() if kinds else "timestamp"
-    if clock == "wall":
-        return Moment(int(time.time() * (1 if kind == "seconds" else 1_000_000)), kind)
-    newest = [snapshot.newest for snapshot in snapshots.values() if snapshot.newest is not None]
-    return Moment(max(newest, default=None), kind)
 
 
 class OneTimeReader:
@@ -79,6 +39,8 @@ class OneTimeReader:
     def __init__(self, warehouse: Warehouse, relations: Relations) -> None:
         self._warehouse = warehouse
         self._relations = relations
+        self._settings = SessionSettings(relations.spark)
+        self._shapes = ShapeCache(self._analyzed_scan)
 
     def contents(self, query: Query) -> dict[str, Snapshot | SideTable]:
         """One snapshot of each table, by its name in lower case."""
@@ -92,36 +54,58 @@ class OneTimeReader:
         NOW() is the time of the tables that are read or, if there are none, of the table `target`.
         """
         plan = self.plan(query, clock, target)
-        scan = plan.scan
-        if scan is None:
-            return Answer(plan.frame())
-        content = plan.content_of(scan)
-        if isinstance(content, SideTable):
-            return Answer(plan.frame())
+        scan = self._scan_of(plan)
+        content = None if scan is None else plan.content_of(scan)
+        if scan is None or not isinstance(content, Snapshot):
+            frame, rendered = plan.placed_frame()
+            return Answer(frame, text=rendered)
         return Answer(plan.frame, scan=lambda: run_scan(content, scan))
 
     def plan(self, query: Query, clock: str, target: str | None = None) -> OneTimePlan:
-        """Plan a statement over one snapshot of each of its tables."""
+        """Plan a statement over one snapshot of each of its tables. Spark is asked when it must be."""
         contents = self.contents(query)
         timed = contents if contents or target is None else {target: self._warehouse.content(target)}
         now = moment_of(timed, clock)
         stubs = {name: self._relations.stub(name, _schema(one)) for name, one in contents.items()}
-        rendered = _rendered(query, now, stubs)
-        with in_users_text(rendered):
-            planned = self._relations.spark.sql(rendered.text)
-        return OneTimePlan(self._relations, query, now, contents, stubs, planned)
+        return OneTimePlan(self._relations, query, now, contents, stubs, _rendered(query, now, stubs))
+
+    def _scan_of(self, plan: OneTimePlan) -> Scan | None:
+        """The scan that the statement is, if it is one: from an earlier statement of its shape, or Spark."""
+        if len(plan.contents) != 1:
+            return plan.scan
+        shape = shape_of(plan.rendered.text, self._settings.text())
+        scan = None if shape is None else self._shapes.scan(shape)
+        if scan is None and (scan := plan.scan) is not None and shape is not None:
+            self._shapes.learn(shape, scan)
+        return scan
+
+    def _analyzed_scan(self, text: str) -> Scan | None:
+        from pyspark.errors import PySparkException
+
+        try:
+            with unlogged():
+                planned = self._relations.spark.sql(text)
+        except PySparkException:
+            return None
+        return plain_scan(analyzed_plan(planned), self._relations.time_zone)
 
 
 @dataclass(frozen=True)
 class OneTimePlan:
-    """A statement that has been analyzed over empty relations of its tables (`stubs`, by table)."""
+    """A statement over empty relations of its tables (`stubs`, by table)."""
 
     relations: Relations
     query: Query
     now: Moment
     contents: Mapping[str, Snapshot | SideTable]
     stubs: Mapping[str, str]
-    planned: DataFrame
+    rendered: Rendered
+
+    @cached_property
+    def planned(self) -> DataFrame:
+        """As Spark has analyzed it; mistakes in the statement are raised here."""
+        with in_users_text(self.rendered):
+            return self.relations.spark.sql(self.rendered.text)
 
     @cached_property
     def analyzed(self) -> PlanNode:
@@ -144,6 +128,10 @@ class OneTimePlan:
 
     def frame(self) -> DataFrame:
         """The statement over the tables' real rows."""
+        return self.placed_frame()[0]
+
+    def placed_frame(self) -> tuple[DataFrame, Rendered]:
+        """The same, with the text that Spark got."""
         names = {table: self.relations.unused_name(table) for table in self.contents}
         rendered = _rendered(self.query, self.now, names)
         frames = {
@@ -151,7 +139,7 @@ class OneTimePlan:
             for table, content in self.contents.items()
         }
         with in_users_text(rendered), self.relations.named(frames):
-            return named_trajectories(self.query, self.relations.spark.sql(rendered.text))
+            return named_trajectories(self.query, self.relations.spark.sql(rendered.text)), rendered
 
 
 def named_trajectories(query: Query, frame: DataFrame) -> DataFrame:

@@ -14,7 +14,7 @@ from typing import Any, Final
 from causeway.streaming_tables.engine.conditions import Conditions, Disjunction, LongLists, constant
 from causeway.streaming_tables.engine.plan_tree import PlanNode
 
-__all__ = ["ALWAYS", "Scan", "needs_of_relations", "plain_scan"]
+__all__ = ["ALWAYS", "Scan", "needs_of_relations", "plain_scan", "relation_columns"]
 
 ALWAYS: Final[Disjunction] = ((),)
 """Conditions that every row meets."""
@@ -54,9 +54,10 @@ def plain_scan(plan: PlanNode, time_zone: str) -> Scan | None:
     node = plan
     while node.kind in ("GlobalLimit", "LocalLimit"):
         (count,) = node.expressions("limitExpr")
-        limit = constant(count, "integer", time_zone)
-        if limit is None:
+        found = constant(count, "integer", time_zone)
+        if found is None:
             return None
+        limit = found if limit is None else min(limit, found)
         node = node.children[0]
     if node.kind != "Project":
         return None

@@ -10,7 +10,9 @@ import pyarrow as pa
 
 from causeway.runtime.errors import UserError
 from causeway.streaming_tables.engine.answers import Answer
-from causeway.streaming_tables.engine.continuous import ContinuousQuery, TickAnswer, time_text
+from causeway.streaming_tables.engine.continuous import ContinuousQuery
+from causeway.streaming_tables.engine.moments import time_text
+from causeway.streaming_tables.engine.tick_answers import TickAnswer
 
 if TYPE_CHECKING:
     import pandas as pd

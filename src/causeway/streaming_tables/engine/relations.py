@@ -17,10 +17,12 @@ from typing import TYPE_CHECKING, Any, Final
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from causeway.spark.internals import frame_of_arrow
 from causeway.streaming_tables.engine.conditions import Disjunction
+from causeway.streaming_tables.engine.moments import time_literal
 from causeway.streaming_tables.engine.plan_scans import ALWAYS
 from causeway.streaming_tables.engine.side_tables import SideTable
-from causeway.streaming_tables.storage import Comparison, Predicate, Snapshot, TableDefinition
+from causeway.streaming_tables.storage import Comparison, Predicate, Snapshot
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -97,9 +99,9 @@ class Relations:
         name = definition.time.name
         lower, upper = found.time_from, found.time_to
         if lower is not None:
-            frame = frame.where(f"`{name}` >= {_time_literal(lower, definition)}")
+            frame = frame.where(f"`{name}` >= {time_literal(lower, definition.time.kind)}")
         if upper is not None:
-            frame = frame.where(f"`{name}` <= {_time_literal(upper, definition)}")
+            frame = frame.where(f"`{name}` <= {time_literal(upper, definition.time.kind)}")
         return frame
 
     def arrow(self, rows: pa.Table) -> DataFrame:
@@ -109,7 +111,7 @@ class Relations:
         if rows.num_rows == 0:
             # Spark would otherwise plan nothing at all for an empty relation, and lose the types of the rest.
             return self.spark.createDataFrame([], self._spark_schema(rows.schema))
-        return self.spark.createDataFrame(rows)
+        return frame_of_arrow(self.spark, rows)
 
     @contextmanager
     def named(self, frames: Mapping[str, DataFrame]) -> Iterator[None]:
@@ -169,7 +171,3 @@ def predicate_of(conditions: Disjunction) -> Predicate | None:
             for conjunction in conditions
         )
     )
-
-
-def _time_literal(moment: int, definition: TableDefinition) -> str:
-    return f"{moment}L" if definition.time.kind == "seconds" else f"timestamp_micros({moment}L)"

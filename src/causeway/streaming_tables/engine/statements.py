@@ -11,15 +11,17 @@ from causeway.runtime.errors import UserError
 from causeway.streaming_tables.engine import housekeeping
 from causeway.streaming_tables.engine.answers import Answer
 from causeway.streaming_tables.engine.background import Background
-from causeway.streaming_tables.engine.changes import Changes, to_table
-from causeway.streaming_tables.engine.continuous import ContinuousQuery, time_text
+from causeway.streaming_tables.engine.changes import Changes, to_table, with_nulls
+from causeway.streaming_tables.engine.continuous import ContinuousQuery
 from causeway.streaming_tables.engine.definitions import index_of, table_definition, view_definition
-from causeway.streaming_tables.engine.one_time import OneTimeReader, moment_of
+from causeway.streaming_tables.engine.moments import moment_of, time_text
+from causeway.streaming_tables.engine.one_time import OneTimeReader
 from causeway.streaming_tables.engine.queries import PullQuery, PushQuery, QueryRegistry
 from causeway.streaming_tables.engine.relations import Relations
-from causeway.streaming_tables.engine.side_tables import SideTable
+from causeway.streaming_tables.engine.side_tables import SideTable, base_of
 from causeway.streaming_tables.engine.spark_errors import in_users_text
 from causeway.streaming_tables.engine.standard_tables import StandardTables
+from causeway.streaming_tables.engine.statement_places import placed
 from causeway.streaming_tables.engine.warehouse import ViewDefinition, Warehouse
 from causeway.streaming_tables.engine.window_state import window_now
 from causeway.streaming_tables.language import (
@@ -36,10 +38,12 @@ from causeway.streaming_tables.language import (
     Kill,
     NotStreamingTableError,
     Passthrough,
+    Rendered,
     Resume,
     Select,
     SetClock,
     Show,
+    SourceStatement,
     StatementError,
     TablePiece,
     Update,
@@ -47,7 +51,13 @@ from causeway.streaming_tables.language import (
     WindowPiece,
     parse,
 )
-from causeway.streaming_tables.language.tokens import Token, identifier_value, significant, tokenize
+from causeway.streaming_tables.language.tokens import (
+    Token,
+    identifier_value,
+    quote_identifier,
+    significant,
+    tokenize,
+)
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -79,18 +89,21 @@ class StatementRunner:
         self._changes = Changes(warehouse, relations)
         self._clock = "stream"
 
-    def run(self, text: str) -> Answer | PullQuery | PushQuery:
-        """Run one statement."""
+    def run(self, source: SourceStatement) -> Answer | PullQuery | PushQuery:
+        """Run one statement. Its errors are placed in the script that it stands in."""
         self._standard.load()
         try:
-            statement = parse(text, self._warehouse)
+            statement = parse(source, self._warehouse)
         except NotStreamingTableError as refused:
             raise self._refined(refused) from refused
         method = getattr(self, f"_{type(statement).__name__.lower()}")
-        answer: Answer | PullQuery | PushQuery | None = method(statement, text)
+        try:
+            answer: Answer | PullQuery | PushQuery | None = method(statement, source)
+        except UserError as refused:
+            raise placed(refused, statement, source) from refused
         return Answer(rows=_DONE, summary="") if answer is None else answer
 
-    def _createstreamingtable(self, statement: CreateStreamingTable, text: str) -> None:
+    def _createstreamingtable(self, statement: CreateStreamingTable, source: SourceStatement) -> None:
         if self._warehouse.store(statement.name) is not None:
             if statement.if_not_exists:
                 return
@@ -98,7 +111,7 @@ class StatementRunner:
         self._refuse_other_table(statement.name)
         self._warehouse.create(table_definition(statement))
 
-    def _createindex(self, statement: CreateIndex, text: str) -> None:
+    def _createindex(self, statement: CreateIndex, source: SourceStatement) -> None:
         store = self._warehouse.require(statement.table)
         index = index_of(statement, store.definition)
         if any(one.name.lower() == index.name.lower() for one in store.definition.indexes):
@@ -107,27 +120,27 @@ class StatementRunner:
             raise UserError(f"{store.definition.name} has an index {index.name} already")
         self._background.writer(statement.table).add_index(index)
 
-    def _insertfrom(self, statement: InsertFrom, text: str) -> Answer:
+    def _insertfrom(self, statement: InsertFrom, source: SourceStatement) -> Answer:
         number = self._background.begin_insert(
             statement.table, statement.source, dict(statement.options), None
         )
         return _insert_answer(number, statement.table)
 
-    def _insertselectstream(self, statement: InsertSelectStream, text: str) -> Answer:
+    def _insertselectstream(self, statement: InsertSelectStream, source: SourceStatement) -> Answer:
         if len(statement.streams) != 1:
             raise UserError("INSERT INTO … SELECT reads one STREAM at a time")
         stream = statement.streams[0]
-        number = self._background.begin_insert(statement.table, stream.source, dict(stream.options), text)
+        number = self._background.begin_insert(statement.table, stream.source, dict(stream.options), source)
         return _insert_answer(number, statement.table)
 
-    def _insertonce(self, statement: InsertOnce, text: str) -> Answer:
+    def _insertonce(self, statement: InsertOnce, source: SourceStatement) -> Answer:
         writer = self._background.table_writer(statement.table)
         definition = writer.store.definition
         if statement.query.windows:
             query = ContinuousQuery(self._warehouse, self._relations, statement.query)
             rows = query.answer_now(self._clock)
         else:
-            rows = self._reader.read(statement.query, self._clock, target=statement.table).df.toArrow()
+            rows = self._reader.read(statement.query, self._clock, target=statement.table).to_arrow()
         if not statement.by_name:
             names = list(statement.columns or definition.arrow_schema().names)
             if len(names) != rows.num_columns:
@@ -136,7 +149,7 @@ class StatementRunner:
                     f"({', '.join(names)})"
                 )
             rows = rows.rename_columns(names)
-        rows = to_table(_with_nulls(rows, definition.arrow_schema()), definition)
+        rows = to_table(with_nulls(rows, definition), definition)
         if not statement.query.has_order_by and not _is_values(statement.body_text):
             # The rows of a query have no order, so none of them is late because of another one.
             rows = rows.take(pc.sort_indices(rows.column(definition.time.name)))
@@ -145,7 +158,7 @@ class StatementRunner:
         counts = pa.table({"inserted": [found.accepted], "late": [found.late]})
         return Answer(rows=counts, summary=f"{_rows(found.accepted)} inserted{late}")
 
-    def _createview(self, statement: CreateView, text: str) -> None:
+    def _createview(self, statement: CreateView, source: SourceStatement) -> None:
         store = self._warehouse.store(statement.name)
         if store is not None:
             if statement.if_not_exists:
@@ -157,46 +170,55 @@ class StatementRunner:
         query = ContinuousQuery(self._warehouse, self._relations, statement.query)
         definition = view_definition(statement, query.schema, query.kind)
         if store is not None:
-            self._drop(Drop("view", statement.name, if_exists=False), text)
+            self._drop(Drop("view", statement.name, if_exists=False), source)
         self._warehouse.create(definition)
-        view = ViewDefinition(statement.name, text, statement.columns)
+        view = ViewDefinition(statement.name, source.text, statement.columns)
         self._warehouse.save_view(view)
-        self._background.start_view(view)
+        self._background.start_view(view, statement.query)
 
-    def _select(self, statement: Select, text: str) -> Answer | PullQuery | PushQuery:
+    def _select(self, statement: Select, source: SourceStatement) -> Answer | PullQuery | PushQuery:
         query = statement.query
         if query.sample is None and not query.windows:
             return self._reader.read(query, self._clock)
         planned = ContinuousQuery(self._warehouse, self._relations, query)
         number = self._queries.next_id()
         if query.sample is None:
-            pulled = PullQuery(number, text, planned, lambda: self._clock)
+            pulled = PullQuery(number, source.text, planned, lambda: self._clock)
             self._queries.add(pulled)
             return pulled
-        pushed = PushQuery(number, text, planned, self._background.ended)
+        pushed = PushQuery(number, source.text, planned, self._background.ended)
         self._queries.add(pushed)
         return pushed
 
-    def _delete(self, statement: Delete, text: str) -> Answer:
+    def _delete(self, statement: Delete, source: SourceStatement) -> Answer:
         writer = self._background.writer(statement.table)
         count = self._changes.delete(statement, writer, self._clock)
         return Answer(rows=pa.table({"deleted": [count]}), summary=f"{_rows(count)} deleted")
 
-    def _update(self, statement: Update, text: str) -> Answer:
+    def _update(self, statement: Update, source: SourceStatement) -> Answer:
         writer = self._background.writer(statement.table)
         count = self._changes.update(statement, writer, self._clock)
         return Answer(rows=pa.table({"updated": [count]}), summary=f"{_rows(count)} updated")
 
-    def _resume(self, statement: Resume, text: str) -> Answer:
+    def _resume(self, statement: Resume, source: SourceStatement) -> Answer | None:
+        if statement.what == "insert":
+            self._background.inserts.resume(int(statement.id))
+            return None
+        if statement.what == "view":
+            self._background.resume_view(statement.id)
+            return None
         query = self._queries.find(statement.id)
         if isinstance(query, PushQuery):
             raise UserError(f"query {statement.id} is pushed: its answers come by themselves")
         return query.resume()
 
-    def _kill(self, statement: Kill, text: str) -> None:
+    def _kill(self, statement: Kill, source: SourceStatement) -> None:
+        if statement.what == "insert":
+            self._background.inserts.kill(int(statement.id))
+            return
         self._queries.kill(statement.id)
 
-    def _show(self, statement: Show, text: str) -> Answer:
+    def _show(self, statement: Show, source: SourceStatement) -> Answer:
         if statement.what == "tables":
             return housekeeping.show_tables(self._spark, self._warehouse, statement.pattern)
         if statement.what == "views":
@@ -207,19 +229,22 @@ class StatementRunner:
             (one.id, one.kind, one.state, one.way, one.last_answered, one.text) for one in self._queries.all()
         ]
         for view in self._warehouse.views():
-            worker = self._background.view_worker(view.name)
-            state = "elsewhere" if worker is None else "failed" if worker.failure else "running"
+            state, way = self._background.view_state(view.name)
             snapshot = self._warehouse.require(view.name).snapshot()
             last = time_text(snapshot.closed, snapshot.definition.time.kind)
-            rows.append((view.name, "view", state, worker.query.way if worker else None, last, view.text))
+            rows.append((view.name, "view", state, way, last, view.text))
         return housekeeping.table_of(["id", "kind", "state", "way", "last tick", "statement"], rows)
 
-    def _describe(self, statement: Describe, text: str) -> Answer:
+    def _describe(self, statement: Describe, source: SourceStatement) -> Answer:
+        beside = base_of(statement.name)
+        if self._warehouse.store(statement.name) is None and beside is not None:
+            return housekeeping.describe_side_table(self._warehouse.content(statement.name))
         view = self._warehouse.view(statement.name)
         store = self._warehouse.require(statement.name)
-        return housekeeping.describe(store, self._background.inserts, None if view is None else view.text)
+        inserts = self._background.inserts.states(statement.name)
+        return housekeeping.describe(store, inserts, None if view is None else view.text)
 
-    def _drop(self, statement: Drop, text: str) -> None:
+    def _drop(self, statement: Drop, source: SourceStatement) -> None:
         if statement.what == "index":
             self._drop_index(statement)
             return
@@ -246,7 +271,7 @@ class StatementRunner:
         if not statement.if_exists:
             raise UserError(f"there is no index {statement.name}")
 
-    def _explain(self, statement: Explain, text: str) -> Answer:
+    def _explain(self, statement: Explain, source: SourceStatement) -> Answer:
         inner = statement.inner
         if isinstance(inner, Select) and not inner.query.windows and inner.query.sample is None:
             plan = self._reader.plan(inner.query, self._clock)
@@ -256,31 +281,32 @@ class StatementRunner:
             return housekeeping.explain_continuous(inner.query, planned)
         raise UserError("EXPLAIN takes a query or a view")
 
-    def _waitfor(self, statement: WaitFor, text: str) -> None:
+    def _waitfor(self, statement: WaitFor, source: SourceStatement) -> None:
         until = statement.until
         if isinstance(until, str):
             until = _moment(until)
         self._background.wait_for(statement.table, until)
 
-    def _setclock(self, statement: SetClock, text: str) -> None:
+    def _setclock(self, statement: SetClock, source: SourceStatement) -> None:
         self._clock = statement.clock
 
-    def _passthrough(self, statement: Passthrough, text: str) -> Answer:
+    def _passthrough(self, statement: Passthrough, source: SourceStatement) -> Answer:
         tokens = significant(tokenize(statement.text))[:12]
         words = [token.word() for token in tokens[:8]]
         created = _created_name(tokens)
         if created is not None and self._warehouse.store(created) is not None:
             raise UserError(f"there is a streaming table {created} already")
-        frame = self._pass(statement, words)
+        frame, given = self._pass(statement, words)
         if words and self._standard.may_change(words[0]):
-            self._standard.save()
-        return Answer(frame, summary=None if frame.columns else "")
+            self._standard.save(words[0])
+        return Answer(frame, text=given, summary=None if frame.columns else "")
 
-    def _pass(self, statement: Passthrough, words: list[str]) -> DataFrame:
+    def _pass(self, statement: Passthrough, words: list[str]) -> tuple[DataFrame, Rendered]:
+        """The answer of a statement of Spark's own, and the text that Spark got."""
         query = statement.query
         if query is None or not query.relations:
-            with in_users_text(statement.text):
-                return self._spark.sql(statement.text)
+            with in_users_text(statement.unchanged):
+                return self._spark.sql(statement.text), statement.unchanged
         if (words[:1] == ["CREATE"] and "VIEW" in words) or words[:1] == ["CACHE"]:
             raise UserError(
                 f"a view or cache of Spark's own cannot read {query.relations[0]}, whose rows change; "
@@ -309,18 +335,18 @@ class StatementRunner:
 
         rendered = query.rendered(window, now.literal, table_name=table)
         with in_users_text(rendered), self._relations.named(frames):
-            return self._spark.sql(rendered.text)
+            return self._spark.sql(rendered.text), rendered
 
     def _refined(self, refused: NotStreamingTableError) -> StatementError:
         """The same error, or that there is no table of that name at all."""
         named = significant(tokenize(refused.text[refused.offset :]))[:1]
         name = identifier_value(named[0]) if named and named[0].is_name else None
-        if name is None or self._spark.catalog.tableExists(name):
+        if name is None or self._spark.catalog.tableExists(quote_identifier(name)):
             return refused
         return StatementError(f"there is no table {name}", refused.text, refused.offset)
 
     def _refuse_other_table(self, name: str) -> None:
-        if self._spark.catalog.tableExists(name):
+        if self._spark.catalog.tableExists(quote_identifier(name)):
             raise UserError(f"there is a table or view {name} of Spark's own already")
 
 
@@ -346,15 +372,6 @@ def _insert_answer(number: int, table: str) -> Answer:
 
 def _rows(count: int) -> str:
     return f"{count:,} row{'' if count == 1 else 's'}"
-
-
-def _with_nulls(rows: pa.Table, schema: pa.Schema) -> pa.Table:
-    """Columns of the table that a statement does not name are NULL."""
-    known = {name.lower() for name in rows.schema.names}
-    for field in schema:
-        if field.name.lower() not in known:
-            rows = rows.append_column(field, pa.nulls(rows.num_rows, field.type))
-    return rows
 
 
 def _is_values(body: str) -> bool:

@@ -16,7 +16,9 @@ import numpy as np
 import pyarrow as pa
 
 from causeway.runtime.errors import UserError
-from causeway.streaming_tables.engine.continuous import ContinuousQuery, TickAnswer
+from causeway.spark.errors import explain
+from causeway.streaming_tables.engine.continuous import ContinuousQuery
+from causeway.streaming_tables.engine.tick_answers import TickAnswer
 from causeway.streaming_tables.storage import TableDefinition, TableWriter
 
 __all__ = ["ViewWorker", "view_columns"]
@@ -58,19 +60,31 @@ class ViewWorker:
 
     def wait_until_idle(self, patience: Callable[[], None]) -> None:
         """Wait until all ticks that are over now are in the view; `patience` is called while it waits."""
-        closed = [snapshot.closed for snapshot in self.query.snapshots().values()]
-        if any(moment is None for moment in closed):
-            return
-        goal = min(moment for moment in closed if moment is not None)
-        while self._idle_at is None or self._idle_at < goal:
+        goal = self._over()
+        while not self._has_reached(goal):
             self.raise_failure()
             patience()
             time.sleep(_PAUSE)
 
+    def is_idle(self) -> bool:
+        """Whether all ticks that are over now are in the view."""
+        return self._has_reached(self._over())
+
+    def _over(self) -> int | None:
+        """The time up to which all tables of the view are closed."""
+        closed = [snapshot.closed for snapshot in self.query.snapshots().values()]
+        known = [moment for moment in closed if moment is not None]
+        return min(known) if len(known) == len(closed) else None
+
+    def _has_reached(self, goal: int | None) -> bool:
+        return goal is None or (self._idle_at is not None and self._idle_at >= goal)
+
     def raise_failure(self) -> None:
         """Raise what ended the worker, if something did."""
         if self.failure is not None:
-            raise UserError(f"view {self.name} ended: {self.failure}") from self.failure
+            known = isinstance(self.failure, UserError)
+            reason = self.failure if known else explain(self.failure)
+            raise UserError(f"view {self.name} failed: {reason}") from self.failure
 
     def stop(self) -> None:
         """End it after the addition that it is at."""
@@ -81,15 +95,15 @@ class ViewWorker:
         try:
             after = self._begin()
             while not self._stopping.is_set():
-                closed = [snapshot.closed for snapshot in self.query.snapshots().values()]
+                over = self._over()
                 answers = self.query.answers(after)
                 if answers:
                     self._add(answers)
                     after = answers[-1][0]
                     continue
-                known = [moment for moment in closed if moment is not None]
-                if len(known) == len(closed):
-                    self._idle_at = min(known)
+                if over is not None:
+                    self._close(over)
+                    self._idle_at = over
                 self._stopping.wait(_PAUSE)
         except BaseException as failure:
             self.failure = failure
@@ -111,6 +125,13 @@ class ViewWorker:
         rows = pa.concat_tables([_stamped(rows, tick, definition) for tick, rows in answers])
         last = answers[-1][0]
         self._writer.append(rows, source=_SOURCE, batch=last, advance_to=last)
+
+    def _close(self, moment: int) -> None:
+        """All ticks up to `moment` are answered: queries over the view need not wait for its next tick."""
+        store = self._writer.store
+        reached = store.snapshot().closed
+        if reached is None or reached < moment:
+            self._writer.append(store.definition.arrow_schema().empty_table(), closed_to=moment)
 
 
 def _stamped(rows: pa.Table, tick: int, definition: TableDefinition) -> pa.Table:

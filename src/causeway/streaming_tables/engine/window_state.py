@@ -6,8 +6,9 @@ the next, so that the table is read only from where the last tick was.
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Final, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -24,18 +25,29 @@ from causeway.streaming_tables.storage import SEQ, Snapshot, TableDefinition
 
 __all__ = [
     "TICK",
+    "CarriedRows",
+    "MovedRows",
     "WindowContent",
     "WindowState",
     "as_times",
     "partition_names",
     "partitions",
     "rows_in_order",
+    "window_columns",
     "window_length",
     "window_now",
 ]
 
 TICK = "__tick"
 """The column with the tick as of which a row is in a window."""
+_MOST_CHUNKS: Final = 16
+"""Rows that are kept are copied together when they lie in more pieces than this."""
+
+
+def window_columns(window: Window, definition: TableDefinition, used: Collection[str]) -> list[str]:
+    """The columns of a table that are used, and those that the window itself needs, in the table's order."""
+    needed = {*used, definition.time.name, *partition_names(window, definition)}
+    return [name for name in definition.arrow_schema().names if name in needed]
 
 
 def window_length(window: Window, kind: str) -> int:
@@ -62,7 +74,7 @@ class WindowContent:
 
         Rows have the window's order within a tick: falling time, of equals the later arrival first.
         """
-        order = np.lexsort((-self.inside.row, self.inside.tick))
+        order = _newest_first(self.inside.row, self.inside.tick)
         rows = self.rows.take(pa.array(self.inside.row[order]))
         seq = self.rows.column(SEQ).to_numpy()
         content = rows.drop_columns([SEQ])
@@ -77,24 +89,82 @@ class WindowContent:
         return content.append_column(TICK, stamps)
 
 
+class CarriedRows:
+    """The rows of a window by rows, carried from tick to tick: the table is read from the last tick on."""
+
+    def __init__(self, window: Window, columns: Sequence[str] | None = None) -> None:
+        """`columns` are read, those that the window needs among them; all unless given."""
+        assert window.rows is not None
+        self._window = window
+        self._columns = columns
+        self._count = window.rows
+        self._rows: pa.Table | None = None
+        self._last = 0
+        self._changes = 0
+
+    def move(self, snapshot: Snapshot, ticks: NDArray[np.int64]) -> MovedRows:
+        """The rows as of the last of `ticks`, which rise and follow those of the call before.
+
+        When the table was changed by a deletion or an update, the window is read anew.
+        """
+        definition = snapshot.definition
+        parts = []
+        carried = 0
+        anew = self._rows is None or self._changes != snapshot.changes
+        if anew:
+            names = partition_names(self._window, definition)
+            parts.append(snapshot.last_rows(self._count, names, self._columns, as_of=int(ticks[0])))
+            self._last = int(ticks[0])
+            self._changes = snapshot.changes
+        elif self._rows is not None:
+            parts.append(self._rows)
+            carried = self._rows.num_rows
+        arrived = snapshot.scan(
+            self._columns,
+            with_seq=True,
+            time_from=self._last + 1,
+            time_to=int(ticks[-1]),
+            keep_expired=True,
+        )
+        names = arrived.schema.names
+        return MovedRows(pa.concat_tables([*(part.select(names) for part in parts), arrived]), carried, anew)
+
+    def keep(self, rows: pa.Table, tick: int) -> None:
+        """Carry the rows that are in the window as of a tick to the next one."""
+        if rows.num_columns and rows.column(0).num_chunks > _MOST_CHUNKS:
+            rows = rows.combine_chunks()
+        self._rows = rows
+        self._last = tick
+
+
+class MovedRows(NamedTuple):
+    """Rows with arrival numbers: first those that were carried, then those that have come since."""
+
+    rows: pa.Table
+    carried: int
+    anew: bool
+    """Whether the window was read anew, so that what is known of earlier rows does not hold any more."""
+
+
 class WindowState:
     """One window of a continuous query, moved from tick to tick."""
 
-    def __init__(self, window: Window) -> None:
+    def __init__(self, window: Window, columns: Sequence[str] | None = None) -> None:
+        """`columns` are read, those that the window needs among them; all unless given."""
         self._window = window
-        self._kept: pa.Table | None = None
-        self._last: int | None = None
-        self._changes: Any = None
+        self._columns = columns
+        self._carried = None if window.rows is None else CarriedRows(window, columns)
 
     def move(self, snapshot: Snapshot, ticks: NDArray[np.int64]) -> WindowContent:
         """The content at `ticks`, which rise and follow those of the call before."""
         definition = snapshot.definition
         kind, period = definition.time.kind, definition.range
-        if self._window.interval_us is not None:
+        if self._carried is None:
             length = window_length(self._window, kind)
             length = length if period is None else min(length, period)
             rows = rows_in_order(
                 snapshot.scan(
+                    self._columns,
                     with_seq=True,
                     time_from=int(ticks[0]) - length,
                     time_to=int(ticks[-1]),
@@ -105,24 +175,11 @@ class WindowState:
             time = as_times(rows.column(definition.time.name))
             return WindowContent(rows, interval_window(time, ticks, length))
         assert self._window.rows is not None
-        names = partition_names(self._window, definition)
-        if self._kept is None or self._changes != snapshot.changes:
-            self._kept = snapshot.last_rows(self._window.rows, names, None, as_of=int(ticks[0]))
-            self._last = int(ticks[0])
-            self._changes = snapshot.changes
-        assert self._last is not None
-        fresh = snapshot.scan(
-            with_seq=True, time_from=self._last + 1, time_to=int(ticks[-1]), keep_expired=True
-        )
-        rows = rows_in_order(
-            pa.concat_tables([self._kept.select(fresh.schema.names), fresh]), definition.time.name
-        )
+        rows = rows_in_order(self._carried.move(snapshot, ticks).rows, definition.time.name)
         time = as_times(rows.column(definition.time.name))
-        partition = partitions(rows, names)
+        partition = partitions(rows, partition_names(self._window, definition))
         inside = rows_window(partition, time, ticks, self._window.rows, period)
-        kept = inside.row[inside.tick == len(ticks) - 1]
-        self._kept = rows.take(pa.array(kept))
-        self._last = int(ticks[-1])
+        self._carried.keep(rows.take(pa.array(inside.row[inside.tick == len(ticks) - 1])), int(ticks[-1]))
         return WindowContent(rows, inside)
 
 
@@ -151,5 +208,14 @@ def window_now(window: Window, snapshot: Snapshot, now: int | None) -> pa.Table:
 
 def rows_in_order(rows: pa.Table, time: str) -> pa.Table:
     """Rows by rising time and, of equals, arrival."""
-    order = np.lexsort((rows.column(SEQ).to_numpy(), as_times(rows.column(time))))
-    return rows.take(pa.array(order)).combine_chunks()
+    times, seq = as_times(rows.column(time)), rows.column(SEQ).to_numpy()
+    if ((times[1:] > times[:-1]) | ((times[1:] == times[:-1]) & (seq[1:] > seq[:-1]))).all():
+        return rows.combine_chunks()
+    return rows.take(pa.array(np.lexsort((seq, times)))).combine_chunks()
+
+
+def _newest_first(row: NDArray[np.int64], tick: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The order of pairs by rising tick and, within one, falling row."""
+    if len(row) and tick[0] == tick[-1] and (row[1:] > row[:-1]).all() and (tick == tick[0]).all():
+        return np.arange(len(row))[::-1]
+    return np.lexsort((-row, tick))

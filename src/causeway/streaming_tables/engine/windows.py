@@ -91,9 +91,20 @@ def _expand(first: I64, last: I64) -> tuple[I64, I64]:
     return row, tick
 
 
+def _is_rising(tick: I64, partition: I64, row: I64) -> bool:
+    """Whether pairs are sorted already, as those of one tick often are; looking is cheaper than sorting."""
+    later = tick[1:] > tick[:-1]
+    same = tick[1:] == tick[:-1]
+    further = partition[1:] > partition[:-1]
+    beside = (partition[1:] == partition[:-1]) & (row[1:] > row[:-1])
+    return bool((later | (same & (further | beside))).all())
+
+
 def _in_order(row: I64, tick: I64, partition: I64) -> WindowRows:
-    order = np.lexsort((row, partition[row], tick))
-    row, tick = row[order], tick[order]
+    number = partition[row]
+    if not _is_rising(tick, number, row):
+        order = np.lexsort((row, number, tick))
+        row, tick = row[order], tick[order]
     previous = np.full(len(row), -1, np.int64)
     if len(row) > 1:
         together = (tick[1:] == tick[:-1]) & (partition[row[1:]] == partition[row[:-1]])

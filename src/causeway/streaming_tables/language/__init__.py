@@ -21,6 +21,7 @@ from causeway.streaming_tables.language.query import (
     ValidPiece,
     Window,
     WindowPiece,
+    select_end,
 )
 from causeway.streaming_tables.language.script import SourceStatement, split_script
 from causeway.streaming_tables.language.statements import (
@@ -84,5 +85,6 @@ __all__ = [
     "Window",
     "WindowPiece",
     "parse",
+    "select_end",
     "split_script",
 ]

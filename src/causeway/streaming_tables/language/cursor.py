@@ -14,15 +14,24 @@ _OPENING = {"(": ")", "[": "]"}
 class Cursor:
     """Reads tokens `[position, end)` of a statement. Errors point to the token that was not expected."""
 
-    def __init__(self, text: str, tokens: list[Token], position: int = 0, end: int | None = None) -> None:
+    def __init__(
+        self,
+        text: str,
+        tokens: list[Token],
+        position: int = 0,
+        end: int | None = None,
+        text_end: int | None = None,
+    ) -> None:
+        """`text` is the user's whole text; the statement in it ends at `text_end`."""
         self.text = text
+        self.text_end = len(text) if text_end is None else text_end
         self.tokens = tokens
         self.position = position
         self.end = len(tokens) if end is None else end
 
     def at(self, position: int, end: int | None = None) -> Cursor:
         """Another cursor on the same tokens."""
-        return Cursor(self.text, self.tokens, position, self.end if end is None else end)
+        return Cursor(self.text, self.tokens, position, self.end if end is None else end, self.text_end)
 
     def peek(self, ahead: int = 0) -> Token:
         """A token that is not read yet; an empty one after the end."""
@@ -38,7 +47,7 @@ class Cursor:
         position = self.position if position is None else position
         if position < self.end:
             return self.tokens[position].start
-        return self.tokens[self.end - 1].end if self.end > 0 else len(self.text)
+        return self.tokens[self.end - 1].end if self.end > 0 else self.text_end
 
     def error(self, message: str, position: int | None = None) -> StatementError:
         return StatementError(message, self.text, self.offset(position))

@@ -31,10 +31,6 @@ class StatementError(UserError):
         pad = "".join("\t" if character == "\t" else " " for character in line[: self.column - 1])
         return f"line {self.line}, column {self.column}: {self.message}\n{line}\n{pad}^"
 
-    def inside(self, text: str, offset: int) -> StatementError:
-        """The same error, placed in a longer text that has this one's text at `offset`."""
-        return type(self)(self.message, text, offset + self.offset)
-
     def __reduce__(self) -> tuple[type[StatementError], tuple[str, str, int]]:
         return type(self), (self.message, self.text, self.offset)
 

@@ -5,25 +5,25 @@ from __future__ import annotations
 from typing import Final
 
 from causeway.streaming_tables.language.catalog import Catalog
-from causeway.streaming_tables.language.changes import (
+from causeway.streaming_tables.language.cursor import Cursor
+from causeway.streaming_tables.language.reading.changes import (
     read_delete,
     read_insert,
     read_update,
     refuse_change,
     refuse_change_after_query,
 )
-from causeway.streaming_tables.language.cursor import Cursor
-from causeway.streaming_tables.language.definitions import (
+from causeway.streaming_tables.language.reading.definitions import (
     read_create_index,
     read_create_table,
     read_create_view,
     read_drop,
 )
-from causeway.streaming_tables.language.errors import StatementError
-from causeway.streaming_tables.language.extensions import read_query
-from causeway.streaming_tables.language.housekeeping import (
+from causeway.streaming_tables.language.reading.extensions import read_query
+from causeway.streaming_tables.language.reading.housekeeping import (
     read_describe,
-    read_id,
+    read_kill,
+    read_resume,
     read_set,
     read_show,
     read_wait,
@@ -31,13 +31,10 @@ from causeway.streaming_tables.language.housekeeping import (
 from causeway.streaming_tables.language.script import SourceStatement
 from causeway.streaming_tables.language.statements import (
     Explain,
-    Kill,
     Passthrough,
-    Resume,
     Select,
     Statement,
 )
-from causeway.streaming_tables.language.tokens import significant, tokenize
 from causeway.streaming_tables.language.words import QUERY_STARTS
 
 __all__ = ["parse"]
@@ -50,19 +47,16 @@ def parse(text: str | SourceStatement, catalog: Catalog) -> Statement:
     """What a statement says.
 
     It is one of ours when its syntax is, or when the table it names is a streaming one. Everything else comes
-    back as `Passthrough`, byte for byte. Errors are `StatementError`, placed in the script if there is one.
+    back as `Passthrough`, byte for byte. Errors are `StatementError`, placed in the script if there is one,
+    and so are those that are noticed later.
     """
-    if isinstance(text, SourceStatement):
-        try:
-            return parse(text.text, catalog)
-        except StatementError as error:
-            raise error.inside(text.script, text.offset) from None
-    tokens = significant(tokenize(text))
+    source = text if isinstance(text, SourceStatement) else SourceStatement.alone(text)
+    tokens = source.tokens()
     end = len(tokens)
     while end and tokens[end - 1].symbol() == ";":
         end -= 1
-    stop = tokens[end].start if end < len(tokens) else len(text)
-    return _statement(Cursor(text, tokens, 0, end), catalog, 0, stop)
+    stop = tokens[end].start if end < len(tokens) else source.end
+    return _statement(Cursor(source.script, tokens, 0, end, source.end), catalog, source.offset, stop)
 
 
 def _statement(cursor: Cursor, catalog: Catalog, start: int, stop: int) -> Statement:
@@ -70,17 +64,18 @@ def _statement(cursor: Cursor, catalog: Catalog, start: int, stop: int) -> State
     found = _ours(cursor.at(cursor.position), catalog, start, stop)
     if found is not None:
         return found
-    text = cursor.text[start:]
+    text = cursor.text[start : cursor.text_end]
     # What follows SET is free text, where nothing is a relation.
     free_text = cursor.peek().word() == "SET" and cursor.peek(1).word() not in {"VAR", "VARIABLE"}
     if cursor.done or free_text:
-        return Passthrough(text)
+        return Passthrough(text, None, cursor.text, start)
     query = read_query(cursor, catalog, query=False, start=start, stop=stop)
     if query.sample is not None:
         raise cursor.error("SAMPLE belongs to a SELECT or to CREATE VIEW … RANGE, not to this statement")
     if query.streams:
         raise cursor.error("STREAM 'source' is read by INSERT INTO … SELECT … FROM STREAM 'source' only")
-    return Passthrough(text, query if query.relations or query.extended else None)
+    reads_ours = query.relations or query.extended
+    return Passthrough(text, query if reads_ours else None, cursor.text, start)
 
 
 def _ours(cursor: Cursor, catalog: Catalog, start: int, stop: int) -> Statement | None:
@@ -110,9 +105,9 @@ def _ours(cursor: Cursor, catalog: Catalog, start: int, stop: int) -> Statement 
         case "DESCRIBE" | "DESC":
             return read_describe(cursor, catalog)
         case "RESUME":
-            return Resume(read_id(cursor))
+            return read_resume(cursor)
         case "KILL":
-            return Kill(read_id(cursor))
+            return read_kill(cursor)
         case "WAIT" if second == "FOR":
             return read_wait(cursor, catalog)
         case "SET":
@@ -129,7 +124,7 @@ def _select(cursor: Cursor, catalog: Catalog, start: int, stop: int) -> Statemen
         raise cursor.error("STREAM 'source' is read by INSERT INTO … SELECT … FROM STREAM 'source' only")
     if query.relations or query.extended:
         return Select(query)
-    return Passthrough(cursor.text[start:])
+    return Passthrough(cursor.text[start : cursor.text_end], None, cursor.text, start)
 
 
 def _explain(cursor: Cursor, catalog: Catalog, stop: int) -> Statement | None:

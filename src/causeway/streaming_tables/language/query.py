@@ -12,7 +12,7 @@ from typing import Literal
 
 from causeway.streaming_tables.language.catalog import RelationInfo
 from causeway.streaming_tables.language.errors import StatementError, line_and_column
-from causeway.streaming_tables.language.tokens import quote_identifier
+from causeway.streaming_tables.language.tokens import Kind, quote_identifier, tokenize
 
 __all__ = [
     "Edit",
@@ -29,6 +29,7 @@ __all__ = [
     "ValidPiece",
     "Window",
     "WindowPiece",
+    "select_end",
 ]
 
 ROW_COLUMN = "__row"
@@ -150,14 +151,14 @@ class Rendered:
     """Spark SQL made of a query, and the way back from its characters to the user's."""
 
     text: str
-    statement: str
+    script: str
     starts: tuple[int, ...]
     """Where each run of `text` starts: unchanged text and replacements by turns."""
     origins: tuple[tuple[int, bool], ...]
-    """Of each run: where it starts in the statement, and whether it is the user's own text."""
+    """Of each run: where it starts in the script, and whether it is the user's own text."""
 
     def original_offset(self, offset: int) -> int:
-        """The character of the user's statement that a character of this text comes from.
+        """The character of the user's script that a character of this text comes from.
 
         A character of a replacement comes from the start of what was replaced.
         """
@@ -167,11 +168,24 @@ class Rendered:
 
     def original_position(self, line: int, position: int) -> tuple[int, int]:
         """Line and column, both from 1, of a place that Spark reports: line from 1, position from 0."""
-        return line_and_column(self.statement, self.original_offset(self._offset(line, position)))
+        return line_and_column(self.script, self.original_offset(self._offset(line, position)))
 
     def error(self, message: str, line: int, position: int) -> StatementError:
         """An error that Spark reports for this text, placed in the user's text."""
-        return StatementError(message, self.statement, self.original_offset(self._offset(line, position)))
+        return StatementError(message, self.script, self.original_offset(self._offset(line, position)))
+
+    def with_inserted(self, place: int, text: str) -> Rendered:
+        """The same with `text` of our own at a place of unchanged text."""
+        run = max(0, bisect_right(self.starts, place) - 1)
+        after = run + 1
+        rest = tuple(start + len(text) for start in self.starts[after:])
+        origin = self.original_offset(place)
+        return Rendered(
+            self.text[:place] + text + self.text[place:],
+            self.script,
+            (*self.starts[:after], place, place + len(text), *rest),
+            (*self.origins[:after], (origin, False), (origin, self.origins[run][1]), *self.origins[after:]),
+        )
 
     def _offset(self, line: int, position: int) -> int:
         start = 0
@@ -187,8 +201,8 @@ class Rendered:
 class Query:
     """A query, or a condition or expression of a statement, with the spans in it that are extensions.
 
-    `text` is the user's, `statement` the whole statement it stands in (at `offset`). The text may end with a
-    comment that only a line feed ends: whoever puts something after it begins a new line.
+    `text` is the user's, `script` all that the user wrote, where it stands at `offset`. The text may end with
+    a comment that only a line feed ends: whoever puts something after it begins a new line.
     """
 
     text: str
@@ -201,7 +215,7 @@ class Query:
     has_limit: bool = False
     """Whether the outermost query has LIMIT or OFFSET."""
     edits: tuple[Edit, ...] = field(default=(), compare=False)
-    statement: str = field(default="", compare=False)
+    script: str = field(default="", compare=False)
     offset: int = field(default=0, compare=False)
 
     @property
@@ -306,7 +320,7 @@ class Query:
             add(_set_apart(before, made, self.text[edit.end : edit.end + 1]), edit.start, False)
             position = edit.end
         add(self.text[position:], position, True)
-        return Rendered("".join(texts), self.statement or self.text, tuple(starts), tuple(origins))
+        return Rendered("".join(texts), self.script or self.text, tuple(starts), tuple(origins))
 
 
 def _set_apart(before: str, made: str, after: str) -> str:
@@ -333,3 +347,13 @@ def _trajectory(piece: TrjPiece, time: str) -> str:
     key = qualified[-1]
     row = f"struct({', '.join(qualified)})"
     return f"transform(array_sort(collect_list(struct({key} AS k, {row} AS r))), x -> x.r)"
+
+
+def select_end(text: str) -> int | None:
+    """Where the first column of a SELECT may stand; None if the statement begins with something else."""
+    tokens = [token for token in tokenize(text) if token.kind not in (Kind.SPACE, Kind.COMMENT)]
+    if not tokens or tokens[0].word() != "SELECT":
+        return None
+    if len(tokens) > 1 and tokens[1].word() in ("ALL", "DISTINCT"):
+        return None
+    return tokens[1].end if len(tokens) > 1 and tokens[1].kind is Kind.HINT else tokens[0].end

@@ -6,6 +6,7 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from typing import Final
 
+from causeway.streaming_tables.language.errors import StatementError
 from causeway.streaming_tables.language.tokens import Kind, Token, significant, tokenize
 
 __all__ = ["SourceStatement", "split_script"]
@@ -27,6 +28,24 @@ class SourceStatement:
     line: int
     column: int
     script: str
+
+    @classmethod
+    def alone(cls, text: str) -> SourceStatement:
+        """A statement that is all of its script."""
+        return cls(text, 0, 1, 1, text)
+
+    @property
+    def end(self) -> int:
+        """Where the statement ends in the script."""
+        return self.offset + len(self.text)
+
+    def tokens(self) -> list[Token]:
+        """Its tokens without spaces, comments and hints, at their places in the script."""
+        return significant(tokenize(self.script, self.offset, self.end))
+
+    def error(self, message: str, offset: int) -> StatementError:
+        """An error at a place of the script."""
+        return StatementError(message, self.script, offset)
 
 
 def split_script(text: str) -> list[SourceStatement]:

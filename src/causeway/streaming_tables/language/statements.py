@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from causeway.streaming_tables.language.catalog import TimeKind
-from causeway.streaming_tables.language.query import Query, StreamPiece
+from causeway.streaming_tables.language.query import Query, Rendered, StreamPiece
 
 __all__ = [
     "CreateIndex",
@@ -130,16 +130,18 @@ class Update:
 
 @dataclass(frozen=True)
 class Resume:
-    """`RESUME id`: the answer of a pull query as of now."""
+    """`RESUME id`: the answer of a pull query as of now. `RESUME INSERT n | VIEW v`: try one again."""
 
     id: str
+    what: Literal["query", "insert", "view"] = "query"
 
 
 @dataclass(frozen=True)
 class Kill:
-    """`KILL id`: end a continuous query."""
+    """`KILL id`: end a continuous query. `KILL INSERT n`: end a continuous insert."""
 
     id: str
+    what: Literal["query", "insert"] = "query"
 
 
 @dataclass(frozen=True)
@@ -185,10 +187,20 @@ class SetClock:
 
 @dataclass(frozen=True)
 class Passthrough:
-    """A statement of Spark's own, byte for byte. `query` is there when it reads streaming tables."""
+    """A statement of Spark's own, byte for byte. `query` is there when it reads streaming tables.
+
+    `script` is the text it stands in (at `offset`).
+    """
 
     text: str
     query: Query | None = None
+    script: str = field(default="", compare=False)
+    offset: int = field(default=0, compare=False)
+
+    @property
+    def unchanged(self) -> Rendered:
+        """The text as Spark gets it."""
+        return Rendered(self.text, self.script or self.text, (0,), ((self.offset, True),))
 
 
 @dataclass(frozen=True)

@@ -69,12 +69,14 @@ _ESCAPES: Final = {"0": "\0", "b": "\b", "n": "\n", "r": "\r", "t": "\t", "Z": "
 _ESCAPE: Final = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|([0-3][0-7]{2})|(.))", re.DOTALL)
 
 
-def tokenize(text: str) -> list[Token]:
-    """All tokens of a text, spaces and comments included. Any text can be cut."""
+def tokenize(text: str, start: int = 0, end: int | None = None) -> list[Token]:
+    """All tokens of a text, or of a part of it, spaces and comments included. Any text can be cut."""
     tokens = []
-    position = 0
-    while position < len(text):
-        token = _token_at(text, position)
+    # What is not closed must not run on behind the part.
+    part = text if end is None else text[:end]
+    position = start
+    while position < len(part):
+        token = _token_at(part, position)
         tokens.append(token)
         position = token.end
     return tokens

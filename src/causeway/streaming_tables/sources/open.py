@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, get_args
 from urllib.parse import urlsplit
 
 from causeway.runtime.errors import UserError
@@ -15,7 +15,7 @@ from causeway.streaming_tables.sources.feeds.file_list import FileFormat, data_f
 from causeway.streaming_tables.sources.feeds.making import make_feed
 from causeway.streaming_tables.sources.feeds.received import Receiver
 from causeway.streaming_tables.sources.options import SourceOptions, parse_options
-from causeway.streaming_tables.sources.parsing.target import TargetColumns, match_columns
+from causeway.streaming_tables.sources.parsing.target import LinearRoadTuples, TargetColumns, match_columns
 from causeway.streaming_tables.sources.source import FedSource, SocketSource, Source
 
 __all__ = ["open_source"]
@@ -47,16 +47,27 @@ def open_source(
     if place.is_dir():
         parts = workload_parts(place)
         if parts is not None:
-            return _open_workload(place, parts, chosen)
+            return _open_workload(place, parts, _of_linear_road(chosen, address))
         events = nexmark_stream(place, chosen.stream)
         if events is not None:
             unit = chosen.reading.time_unit or ("ms" if events.format == "json" else None)
             reading = replace(chosen.reading, time_names=NEXMARK_TIMES, time_unit=unit)
             dataset = replace(chosen, reading=reading, once=True)
             return _open_files(events.folder, dataset, state, order="name")
-    if chosen.stream is not None:
-        raise UserError(f"{address}: the option stream is for folders of `causeway nexmark generate`")
-    return _open_files(place, chosen, state)
+    return _open_files(place, _of_linear_road(chosen, address), state)
+
+
+def _of_linear_road(chosen: SourceOptions, address: str) -> SourceOptions:
+    """The options with the tuples that `stream` names."""
+    if chosen.stream is None:
+        return chosen
+    for tuples in get_args(LinearRoadTuples):
+        if tuples == chosen.stream.casefold():
+            return replace(chosen, reading=replace(chosen.reading, tuples=tuples))
+    raise UserError(
+        f"{address}: the option stream is for folders of `causeway nexmark generate`, or reports or requests "
+        f"of Linear Road; got {chosen.stream}"
+    )
 
 
 def _open_url(address: str, scheme: str, chosen: SourceOptions, state: Path) -> Source:

@@ -36,7 +36,7 @@ class SourceOptions:
     format: FileFormat | None
     reading: Reading
     stream: str | None
-    """Which stream of a NEXMark folder."""
+    """Which stream of a NEXMark folder, or which tuples of a Linear Road stream."""
     once: bool
     """What is there now is all."""
     limits: Limits

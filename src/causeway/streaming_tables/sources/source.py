@@ -38,6 +38,9 @@ class Source(Protocol):
     def finished(self, offset: Mapping[str, int] | None) -> bool:
         """Whether the source has ended and holds nothing after `offset`."""
 
+    def closed(self, offset: Mapping[str, int]) -> int | None:
+        """The second up to which no more rows come after `offset`; None if that is not known."""
+
     def stop(self) -> None:
         """Release what the source holds open."""
 
@@ -69,6 +72,9 @@ class FedSource:
     def finished(self, offset: Mapping[str, int] | None) -> bool:
         # Whether it has ended comes first: what is added before it ends is then seen.
         return self.ends and self.reached(offset, self.available())
+
+    def closed(self, offset: Mapping[str, int]) -> int | None:
+        return self._feed.closed(offset)
 
     def stop(self) -> None:
         """Nothing is held open."""

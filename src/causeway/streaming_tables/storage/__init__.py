@@ -13,7 +13,7 @@ from causeway.streaming_tables.storage.definition import (
 )
 from causeway.streaming_tables.storage.errors import DamagedTableError, UnsupportedPredicate
 from causeway.streaming_tables.storage.facts import Candidates, ScanReport, TableFacts
-from causeway.streaming_tables.storage.predicate import Comparison, Predicate
+from causeway.streaming_tables.storage.predicate import Comparison, CompiledPredicate, Predicate
 from causeway.streaming_tables.storage.snapshot import Snapshot
 from causeway.streaming_tables.storage.store import TableStore
 from causeway.streaming_tables.storage.writer import Appended, TableWriter
@@ -26,6 +26,7 @@ __all__ = [
     "Candidates",
     "ColumnDefinition",
     "Comparison",
+    "CompiledPredicate",
     "DamagedTableError",
     "IndexDefinition",
     "Predicate",

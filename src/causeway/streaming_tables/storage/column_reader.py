@@ -22,13 +22,16 @@ __all__ = ["ColumnCache", "DataFileReader", "FileColumn", "column_cache", "fixed
 
 _MOST_BYTES: Final = 2 << 30
 _SHARE_OF_MEMORY: Final = 8
+_FEW_GROUPS: Final = 16
+"""A read of at most this many row groups of a file takes them one by one."""
 
 
 class FileColumn:
     """The decoded values of one column of a data file, as far as its row groups were read.
 
-    Values of fixed width without NULLs lie in one array for the whole file, `flat`: a read takes rows of all
-    row groups at once. Other columns have an array for each row group.
+    Each row group is an array. For reads of many row groups, values of fixed width without NULLs are copied
+    into one array for the whole file, `flat`: such a read takes rows of all row groups at once. A read of few
+    does not pay for the copy, whose new pages cost more than the decoding. Thread-safe.
     """
 
     def __init__(self) -> None:
@@ -37,34 +40,47 @@ class FileColumn:
         self.counted = 0
         """Bytes of it that the cache has counted."""
         self.groups: dict[int, pa.Array] = {}
-        self.numbers: NDArray[Any] | None = None
-        self.is_flat: bool | None = None
+        self._begins: dict[int, int] = {}
+        self._rows = 0
+        self._numbers: NDArray[Any] | None = None
+        self._has_flat = True
+        """Whether all row groups that were read can be in one array."""
+        self._lock = threading.Lock()
 
     def add(self, group: int, values: pa.Array, begin: int, rows: int) -> None:
         """Take the values of a row group, which begins at row `begin` of the file's `rows`."""
-        flat = fixed_width_view(values)
-        if flat is None and self.is_flat:
-            # The first NULL of the file: the groups before it get arrays of their own.
-            self.is_flat = False
-            self.numbers = None
-        elif self.is_flat is None:
-            self.is_flat = flat is not None
-        if self.is_flat and flat is not None:
-            if self.numbers is None:
-                self.numbers = np.empty(rows, flat.dtype)
-            self.numbers[begin : begin + len(flat)] = flat
-            end = begin + len(flat)
-            buffer = pa.py_buffer(self.numbers[begin:end])
-            values = pa.Array.from_buffers(values.type, len(flat), [None, buffer])
-        self.groups[group] = values
-        self.bytes += values.nbytes
+        with self._lock:
+            self._begins[group], self._rows = begin, rows
+            if self._has_flat and fixed_width_view(values) is None:
+                # The first NULL of the file.
+                self._has_flat, self._numbers = False, None
+            self.groups[group] = values
+            if self._numbers is not None:
+                self._copy(group, self._numbers)
+            self.bytes += values.nbytes
 
-    def flat(self, kind: pa.DataType) -> pa.Array | None:
-        """The values of the whole file; those of row groups that were not read are undefined."""
-        numbers = self.numbers  # another thread may meet the file's first NULL at this moment
-        if not self.is_flat or numbers is None:
-            return None
-        return pa.Array.from_buffers(kind, len(numbers), [None, pa.py_buffer(numbers)])
+    def flat(self, kind: pa.DataType, groups: int) -> pa.Array | None:
+        """The values of the whole file, for a read of so many row groups; None if they are better apart.
+
+        Those of row groups that were not read are undefined.
+        """
+        with self._lock:
+            if not self._has_flat or not self.groups or (self._numbers is None and groups <= _FEW_GROUPS):
+                return None
+            if self._numbers is None:
+                view = fixed_width_view(next(iter(self.groups.values())))
+                assert view is not None
+                numbers = np.empty(self._rows, view.dtype)
+                for group in self.groups:
+                    self._copy(group, numbers)
+                self._numbers = numbers
+            return pa.Array.from_buffers(kind, len(self._numbers), [None, pa.py_buffer(self._numbers)])
+
+    def _copy(self, group: int, numbers: NDArray[Any]) -> None:
+        values, begin = self.groups[group], self._begins[group]
+        own = numbers[begin : begin + len(values)]
+        own[:] = fixed_width_view(values)
+        self.groups[group] = pa.Array.from_buffers(values.type, len(values), [None, pa.py_buffer(own)])
 
 
 def fixed_width_view(values: pa.Array) -> NDArray[Any] | None:
@@ -175,25 +191,27 @@ class DataFileReader:
         columns: dict[str, FileColumn] = {}
         for name in names:
             columns[name] = column_cache.get(self._key, name) or FileColumn()
-        for group in groups:
-            missing = [name for name in names if group not in columns[name].groups]
-            if not missing:
-                continue
-            begin, end = int(self.offsets[group]), int(self.offsets[group + 1])
-            table = self._decoded(group, missing)
-            for name in missing:
-                values = table.column(name).combine_chunks()
-                if len(values) != end - begin:
-                    raise DamagedTableError(self.path, f"has too few values of {name}")
-                columns[name] = column_cache.put(self._key, name, columns[name], group, values, self.offsets)
+        wanted = {group: [name for name in names if group not in columns[name].groups] for group in groups}
+        if not any(wanted.values()):
+            return columns
+        with self._file(self._metadata) as file:
+            for group, missing in wanted.items():
+                if not missing:
+                    continue
+                table = self._decoded(file, group, missing)
+                for name in missing:
+                    chunks = table.column(name)
+                    values = chunks.chunk(0) if chunks.num_chunks == 1 else chunks.combine_chunks()
+                    if len(values) != self.offsets[group + 1] - self.offsets[group]:
+                        raise DamagedTableError(self.path, f"has too few values of {name}")
+                    columns[name] = column_cache.put(
+                        self._key, name, columns[name], group, values, self.offsets
+                    )
         return columns
 
-    def _decoded(self, group: int, names: list[str]) -> pa.Table:
+    def _decoded(self, file: pq.ParquetFile, group: int, names: list[str]) -> pa.Table:
         try:
-            with self._file(self._metadata) as file:
-                return file.read_row_group(group, columns=names)
-        except FileNotFoundError:
-            raise
+            return file.read_row_group(group, columns=names)
         except (pa.ArrowException, OSError) as failure:
             raise DamagedTableError(self.path, f"can't be read ({failure})") from failure
 

@@ -1,9 +1,15 @@
-"""The last rows of a table or of each of its partitions, for windows of a number of rows."""
+"""The last rows of a table or of each of its partitions, for windows of a number of rows.
+
+Files and chunks of the log are gone through from the newest to the oldest. A partition that has its rows is
+complete. With a value index on the partition's column, the rows of complete partitions are not looked at any
+more, and a file that has no others is not read. Without one, the partition's columns of all files are read.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
 
 import numpy as np
 import pandas as pd
@@ -14,54 +20,51 @@ from causeway.runtime.compiled import kernel
 from causeway.streaming_tables.storage.column_reader import DataFileReader
 from causeway.streaming_tables.storage.data_files import DataFile
 from causeway.streaming_tables.storage.definition import SEQ
+from causeway.streaming_tables.storage.scan import Selection
 from causeway.streaming_tables.storage.tail import Chunk, times_of
-from causeway.streaming_tables.storage.value_index import ordered_keys
+from causeway.streaming_tables.storage.value_index import ValueIndex, ordered_keys
 
 __all__ = ["Block", "chunk_block", "file_block", "last_rows"]
+
+_INDEX_SHARE: Final = 0.5
+"""Rows are found by the index if it leaves at most this share of a file's."""
 
 
 @dataclass(frozen=True)
 class Block:
-    """Rows of a data file or of a chunk of the log, in the order of the file or of their arrival."""
+    """Rows of a data file, in the order of time and arrival, or of a chunk of the log, in that of arrival."""
 
     rows: Chunk | DataFileReader
     t_min: int
     t_max: int
     seq_min: int
     seq_max: int
+    indexes: Mapping[str, ValueIndex] = field(default_factory=dict)
 
     def is_before(self, other: Block) -> bool:
         """Whether all its rows are older than all of the other."""
         return self.t_max < other.t_min or (self.t_max == other.t_min and self.seq_max < other.seq_min)
 
-    def columns(self, names: Sequence[str]) -> pa.Table:
-        """Some columns of all rows."""
-        if isinstance(self.rows, Chunk):
-            return self.rows.table.select(list(names))
-        parts = [self.rows.columns(group, names) for group in range(self.groups)]
-        return pa.table({name: pa.chunked_array([part[name] for part in parts]) for name in names})
-
     @property
-    def groups(self) -> int:
-        """The number of its row groups; a chunk is one."""
-        return 1 if isinstance(self.rows, Chunk) else len(self.rows.offsets) - 1
+    def size(self) -> int:
+        """The number of its rows."""
+        return self.rows.table.num_rows if isinstance(self.rows, Chunk) else int(self.rows.offsets[-1])
 
-    def take(self, names: Sequence[str], places: NDArray[np.int64]) -> pa.Table:
+    def take(self, names: Sequence[str], schema: pa.Schema, places: NDArray[np.int64] | slice) -> pa.Table:
         """Some columns of the rows at rising places."""
-        if isinstance(self.rows, Chunk):
-            return self.rows.table.select(list(names)).take(pa.array(places))
-        tables = []
-        for group in range(self.groups):
-            begin, end = self.rows.offsets[group], self.rows.offsets[group + 1]
-            own = places[slice(*np.searchsorted(places, (begin, end)))] - begin
-            if len(own):
-                tables.append(pa.table(self.rows.columns(group, names)).take(pa.array(own)))
-        return pa.concat_tables(tables)
+        if not isinstance(self.rows, Chunk):
+            selection = Selection(names, schema)
+            selection.add_from_file(self.rows, places)
+            return selection.table()
+        table = self.rows.table.select(list(names))
+        if isinstance(places, slice):
+            return table.slice(places.start, places.stop - places.start)
+        return table.take(pa.array(places))
 
 
-def file_block(file: DataFile, reader: DataFileReader) -> Block:
+def file_block(file: DataFile, reader: DataFileReader, indexes: Mapping[str, ValueIndex]) -> Block:
     """A data file."""
-    return Block(reader, file.t_min, file.t_max, file.seq_min, file.seq_max)
+    return Block(reader, file.t_min, file.t_max, file.seq_min, file.seq_max, indexes)
 
 
 def chunk_block(chunk: Chunk) -> Block:
@@ -90,36 +93,130 @@ def last_rows(
     low: int | None,
     high: int | None,
 ) -> pa.Table:
-    """The last `count` rows of times from `low` to `high`, of each partition if there are partition columns.
-
-    Only partitions, times and arrival numbers of all rows are looked at, from the newest to the oldest; other
-    columns are taken for the rows that are found.
-    """
-    keys = list(dict.fromkeys([*partition_by, time, SEQ]))
+    """The last `count` rows of times from `low` to `high`; of each partition, if there are columns for it."""
+    known = _Partitions(schema, partition_by, count)
     found: list[pa.Table] = []
-    known = schema.empty_table().select(keys)
     for run in _runs(blocks) if count > 0 else []:
-        tables = [block.columns(keys) for block in run]
-        sizes = np.cumsum([0, *(table.num_rows for table in tables)])
-        rows = pa.concat_tables(tables).combine_chunks()
-        times, seqs = times_of(rows.column(time)), times_of(rows.column(SEQ))
-        order = np.arange(len(times)) if _is_sorted(times, seqs) else np.lexsort((seqs, times))
-        inside = np.ones(len(times), np.bool_)
-        if low is not None:
-            inside &= times >= low
-        if high is not None:
-            inside &= times <= high
-        codes = _codes(pa.concat_tables([known, rows]), partition_by)
-        kept = _latest(codes[: known.num_rows], codes[known.num_rows :], order, inside, count)
-        known = pa.concat_tables([known, rows.take(pa.array(kept))])
-        for number, block in enumerate(run):
-            own = kept[slice(*np.searchsorted(kept, (sizes[number], sizes[number + 1])))] - sizes[number]
-            if len(own):
-                found.append(block.take(columns, own))
-        if not partition_by and known.num_rows >= count:
+        if len(run) == 1 and isinstance(run[0].rows, DataFileReader):
+            block, places = run[0], _candidates(run[0], run[0].rows, known, low, high)
+            if places is None:
+                continue
+            rows = block.take(partition_by, schema, places) if partition_by else None
+            length = places.stop - places.start if isinstance(places, slice) else len(places)
+            kept = known.add(rows, np.arange(length), np.ones(length, np.bool_))
+            kept = kept + places.start if isinstance(places, slice) else places[kept]
+            if len(kept):
+                found.append(block.take(columns, schema, kept))
+        else:
+            found += _mixed(run, columns, schema, time, known, low, high)
+        if not partition_by and known.rows >= count:
             break
     empty = schema.empty_table().select(list(columns))
     return pa.concat_tables([empty, *found])
+
+
+class _Partitions:
+    """The partitions that were met so far, and how many of their rows."""
+
+    def __init__(self, schema: pa.Schema, partition_by: Sequence[str], count: int) -> None:
+        self.partition_by = partition_by
+        self.count = count
+        self._values = schema.empty_table().select(list(partition_by))
+        self._taken = np.zeros(0, np.int64)
+
+    @property
+    def rows(self) -> int:
+        """All rows that were taken."""
+        return int(self._taken.sum())
+
+    def add(
+        self, rows: pa.Table | None, order: NDArray[np.int64], inside: NDArray[np.bool_]
+    ) -> NDArray[np.int64]:
+        """Take the last of rows that are older than all before; `order` is by time, `inside` which count.
+
+        `rows` has the partition columns; None if there are none. The result are their places, rising.
+        """
+        if rows is None:
+            codes = np.zeros(len(self._taken) + len(inside), np.int64)
+        else:
+            values = pa.concat_tables([self._values, rows])
+            codes = _codes(values, self.partition_by)
+        begin = len(self._taken)
+        chosen, taken, where = _latest(codes[:begin], self._taken, codes[begin:], order, inside, self.count)
+        met = where >= 0
+        self._taken = taken[met]
+        if rows is not None:
+            self._values = values.take(pa.array(where[met])).combine_chunks()
+        return np.flatnonzero(chosen).astype(np.int64)
+
+    def open_slots(self, index: ValueIndex) -> NDArray[np.int64] | None:
+        """The index's slots of values whose partitions are not complete; None if it can't tell."""
+        column = self._values.column(0).combine_chunks()
+        complete = column.filter(pa.array(self._taken >= self.count)).drop_null()
+        keys = ordered_keys(complete) if len(complete) else None
+        if keys is None or isinstance(keys, pa.Array):
+            return None
+        is_open = np.ones(index.distinct, np.bool_)
+        is_open[index.slots_of(np.unique(keys))] = False
+        return np.flatnonzero(is_open)
+
+    def has_nulls_of(self, rows: int, index: ValueIndex) -> bool:
+        """Whether the NULLs of a file, which no index has, may still count."""
+        if index.entries == rows:
+            return False
+        nulls = self._values.column(0).combine_chunks().is_null().to_numpy(zero_copy_only=False)
+        return not bool((self._taken[nulls] >= self.count).any())
+
+
+def _candidates(
+    block: Block, reader: DataFileReader, known: _Partitions, low: int | None, high: int | None
+) -> NDArray[np.int64] | slice | None:
+    """The places of a file's rows that may be among the last; None if there are none."""
+    begin = None if low is None or block.t_min >= low else low
+    end = None if high is None or block.t_max <= high else high
+    first, last = reader.rows_between(begin, end)
+    if first == last:
+        return None
+    if not known.partition_by:
+        return slice(max(first, last - (known.count - known.rows)), last)
+    index = block.indexes.get(known.partition_by[0]) if len(known.partition_by) == 1 else None
+    if index is None or not known.rows or known.has_nulls_of(block.size, index):
+        return slice(first, last)
+    slots = known.open_slots(index)
+    if slots is None or index.count(slots) > _INDEX_SHARE * block.size:
+        return slice(first, last)
+    places = index.rows(slots, first, last)
+    return places if len(places) else None
+
+
+def _mixed(
+    run: Sequence[Block],
+    columns: Sequence[str],
+    schema: pa.Schema,
+    time: str,
+    known: _Partitions,
+    low: int | None,
+    high: int | None,
+) -> list[pa.Table]:
+    """The last rows of blocks whose rows are mixed in time."""
+    keys = list(dict.fromkeys([*known.partition_by, time, SEQ]))
+    tables = [block.take(keys, schema, slice(0, block.size)) for block in run]
+    sizes = np.cumsum([0, *(table.num_rows for table in tables)])
+    rows = pa.concat_tables(tables).combine_chunks()
+    times, seqs = times_of(rows.column(time)), times_of(rows.column(SEQ))
+    order = np.arange(len(times)) if _is_sorted(times, seqs) else np.lexsort((seqs, times))
+    inside = np.ones(len(times), np.bool_)
+    if low is not None:
+        inside &= times >= low
+    if high is not None:
+        inside &= times <= high
+    kept = known.add(rows.select(list(known.partition_by)) if known.partition_by else None, order, inside)
+    found = []
+    for number, block in enumerate(run):
+        own = kept[slice(*np.searchsorted(kept, (sizes[number], sizes[number + 1])))] - sizes[number]
+        if len(own):
+            found.append(block.take(columns, schema, own))
+    return found
 
 
 def _is_sorted(times: NDArray[np.int64], seqs: NDArray[np.int64]) -> bool:
@@ -130,27 +227,37 @@ def _is_sorted(times: NDArray[np.int64], seqs: NDArray[np.int64]) -> bool:
 @kernel
 def _latest(
     known: NDArray[np.int64],
+    known_counts: NDArray[np.int64],
     codes: NDArray[np.int64],
     order: NDArray[np.int64],
     inside: NDArray[np.bool_],
     count: int,
-) -> NDArray[np.int64]:
-    """Places of the last `count` rows of each code, less those that are known already; rising."""
+) -> tuple[NDArray[np.bool_], NDArray[np.int64], NDArray[np.int64]]:
+    """Which rows are the last `count` of their codes, of which some are known already.
+
+    Also how many rows each code has now, and where it is first, counted from the first known one; -1 where
+    it has none.
+    """
     most = -1
     for code in known:
         most = max(most, code)
     for code in codes:
         most = max(most, code)
     taken = np.zeros(most + 1, np.int64)
-    for code in known:
-        taken[code] += 1
+    where = np.full(most + 1, -1, np.int64)
+    for number in range(len(known)):
+        taken[known[number]] = known_counts[number]
+        where[known[number]] = number
     chosen = np.zeros(len(codes), np.bool_)
     for number in range(len(order) - 1, -1, -1):
         place = order[number]
-        if inside[place] and taken[codes[place]] < count:
-            taken[codes[place]] += 1
+        code = codes[place]
+        if inside[place] and taken[code] < count:
+            taken[code] += 1
             chosen[place] = True
-    return np.flatnonzero(chosen).astype(np.int64)
+            if where[code] < 0:
+                where[code] = len(known) + place
+    return chosen, taken, where
 
 
 def _codes(rows: pa.Table, partition_by: Sequence[str]) -> NDArray[np.int64]:

@@ -230,6 +230,18 @@ class CompiledPredicate:
         ]
         self.groups = [group for group in groups if not any(one.never for one in group)]
 
+    def mask(self, rows: pa.Table) -> NDArray[np.bool_]:
+        """The rows of a table for which it is true."""
+        found = np.zeros(rows.num_rows, np.bool_)
+        for group in self.groups:
+            holds = np.ones(rows.num_rows, np.bool_)
+            for one in group:
+                column = rows.column(one.column)
+                # Joining a single piece would copy it.
+                holds &= one.mask(column.chunk(0) if column.num_chunks == 1 else column.combine_chunks())
+            found |= holds
+        return found
+
     def bounds(self, column: str) -> tuple[int | None, int | None]:
         """The values of a column of whole numbers or times that a row for which it is true can have."""
         lows, highs = [], []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -15,7 +15,7 @@ from causeway.streaming_tables.storage.predicate import CompiledComparison, Comp
 from causeway.streaming_tables.storage.tail import Chunk
 from causeway.streaming_tables.storage.value_index import ValueIndex
 
-__all__ = ["FileReport", "Selection", "scan_chunk", "scan_file", "slots_for"]
+__all__ = ["FileReport", "Selection", "index_reads", "scan_chunk", "scan_file", "slots_for"]
 
 _INDEX_SHARE: Final = 0.2
 """A value index is used if it leaves at most this share of the rows that the time range leaves."""
@@ -75,7 +75,7 @@ class Selection:
         groups = _groups_of(reader, rows)
         for name, column in reader.load(groups, self.columns).items():
             pieces = self.pieces.setdefault(name, [])
-            values = column.flat(self.schema.field(name).type)
+            values = column.flat(self.schema.field(name).type, len(groups))
             if values is not None:
                 pieces.append(_taken(values, rows))
             else:
@@ -173,14 +173,12 @@ def scan_chunk(
     selection.add(values, rows, _length(rows))
 
 
-def slots_for(index: ValueIndex, comparison: CompiledComparison) -> NDArray[np.int64] | None:
+def slots_for(index: ValueIndex, comparison: CompiledComparison) -> NDArray[np.int64] | range | None:
     """The index's slots with the values that a comparison accepts; None if it can't tell."""
     if comparison.op in ("=", "in"):
         return index.slots_of(comparison.keys)
     bounds = comparison.bounds()
-    if bounds is None:
-        return None
-    return np.arange(*index.slots_between(*bounds), dtype=np.int64)
+    return None if bounds is None else range(*index.slots_between(*bounds))
 
 
 def _from_indexes(
@@ -192,43 +190,41 @@ def _from_indexes(
     """
     found: list[tuple[Sequence[CompiledComparison], NDArray[np.int64]]] = []
     for group in predicate.groups:
-        best: tuple[int, NDArray[np.int64], CompiledComparison] | None = None
-        ranges = _ranges(group)
-        for comparison in group:
-            index = indexes.get(comparison.column)
-            if index is None:
-                continue
-            slots = slots_for(index, comparison)
-            if slots is None:
-                continue
-            for other in ranges.get(comparison.column, ()):
-                more = slots_for(index, other)
-                if more is not None and comparison.op not in ("=", "in"):
-                    slots = slots[np.isin(slots, more)] if len(more) else more
+        best: tuple[int, NDArray[np.int64] | range, str, list[CompiledComparison]] | None = None
+        for column, slots, answered in index_reads(group, indexes):
+            index = indexes[column]
             count = index.count(slots)
-            if best is None or count < best[0]:
-                best = count, slots, comparison
+            if count <= _INDEX_SHARE * index.entries and (best is None or count < best[0]):
+                best = count, slots, column, answered
         if best is None:
             return None
-        count, slots, comparison = best
-        index = indexes[comparison.column]
-        total = max(index.count_between(0, index.distinct), 1)
-        if count * (last - first) / total > _INDEX_SHARE * (last - first):
-            return None
-        rows = index.rows(slots, first, last)
+        _, chosen, column, answered = best
+        rows = indexes[column].rows(chosen, first, last)
         report.index_rows += len(rows)
-        report.index = comparison.column if report.index is None else f"{report.index}, {comparison.column}"
-        rest = [one for one in group if one is not comparison]
-        found.append((rest, rows))
+        report.index = column if report.index is None else f"{report.index}, {column}"
+        found.append(([one for one in group if one not in answered], rows))
     return found
 
 
-def _ranges(group: Sequence[CompiledComparison]) -> dict[str, list[CompiledComparison]]:
-    ranges: dict[str, list[CompiledComparison]] = {}
+def index_reads(
+    group: Sequence[CompiledComparison], indexes: Mapping[str, ValueIndex]
+) -> Iterator[tuple[str, NDArray[np.int64] | range, list[CompiledComparison]]]:
+    """What can be looked up for a conjunction: a column, its slots, and the comparisons that they answer.
+
+    All ranges of a column are one lookup.
+    """
+    ranges: dict[str, tuple[range, list[CompiledComparison]]] = {}
     for comparison in group:
-        if comparison.op in ("<", "<=", ">", ">="):
-            ranges.setdefault(comparison.column, []).append(comparison)
-    return ranges
+        index = indexes.get(comparison.column)
+        slots = None if index is None else slots_for(index, comparison)
+        if isinstance(slots, range):
+            known, answered = ranges.get(comparison.column, (slots, []))
+            both = range(max(known.start, slots.start), min(known.stop, slots.stop))
+            ranges[comparison.column] = both, [*answered, comparison]
+        elif slots is not None:
+            yield comparison.column, slots, [comparison]
+    for column, (slots, answered) in ranges.items():
+        yield column, slots, answered
 
 
 def scan_file(
@@ -261,7 +257,7 @@ def scan_file(
     elif groups:
         if predicate is not None:
             columns = reader.load(groups, predicate.columns)
-            rows = _selected(reader, columns, selection.schema, predicate, by_index, rows)
+            rows = _selected(reader, columns, selection.schema, predicate, by_index, rows, len(groups))
         selection.add_from_file(reader, rows)
     return report
 
@@ -291,11 +287,12 @@ def _selected(
     predicate: CompiledPredicate,
     by_index: list[tuple[Sequence[CompiledComparison], NDArray[np.int64]]] | None,
     rows: _Rows,
+    row_groups: int,
 ) -> _Rows:
-    """The rows of a file that match, of those that time and indexes leave."""
+    """The rows of a file that match, of those that time and indexes leave; they lie in so many row groups."""
     parts: list[tuple[Sequence[Sequence[CompiledComparison]], _Rows]]
     parts = [(predicate.groups, rows)] if by_index is None else [([rest], found) for rest, found in by_index]
-    flat = {name: column.flat(schema.field(name).type) for name, column in columns.items()}
+    flat = {name: column.flat(schema.field(name).type, row_groups) for name, column in columns.items()}
     found: list[_Rows] = []
     for groups, left in parts:
         if not any(values is None for values in flat.values()):

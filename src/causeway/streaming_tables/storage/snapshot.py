@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
 
@@ -15,34 +14,19 @@ from causeway.streaming_tables.storage.data_files import ROW_GROUP_ROWS, DataFil
 from causeway.streaming_tables.storage.definition import REJECTED_SCHEMA, SEQ, TableDefinition
 from causeway.streaming_tables.storage.errors import DamagedTableError
 from causeway.streaming_tables.storage.facts import Candidates, ScanReport, TableFacts
-from causeway.streaming_tables.storage.frames import Progress
 from causeway.streaming_tables.storage.last_rows import chunk_block, file_block, last_rows
-from causeway.streaming_tables.storage.past import PastVersion
 from causeway.streaming_tables.storage.predicate import CompiledPredicate, Predicate
-from causeway.streaming_tables.storage.scan import FileReport, Selection, scan_chunk, scan_file, slots_for
-from causeway.streaming_tables.storage.tail import Chunk
+from causeway.streaming_tables.storage.scan import FileReport, Selection, index_reads, scan_chunk, scan_file
 from causeway.streaming_tables.storage.value_index import is_indexable
+from causeway.streaming_tables.storage.view import View
 
 if TYPE_CHECKING:
     from causeway.streaming_tables.storage.store import TableStore
 
-__all__ = ["Snapshot", "View", "read_side_file"]
+__all__ = ["Snapshot", "read_side_file"]
 
 _RETRIES: Final = 100
 _Result = TypeVar("_Result")
-
-
-@dataclass(frozen=True)
-class View:
-    """What a snapshot holds: data files of one version of the past, and the rows of the log after them."""
-
-    definition: TableDefinition
-    progress: Progress
-    past: PastVersion
-    chunks: tuple[Chunk, ...]
-    late: tuple[tuple[int, pa.Table], ...]
-    rejected: tuple[tuple[int, pa.Table], ...]
-    log_bytes: int
 
 
 class Snapshot:
@@ -137,19 +121,17 @@ class Snapshot:
         def read(view: View) -> pa.Table:
             names = _names(view.definition, columns, with_seq)
             selection = Selection(names, view.definition.file_schema(), limit)
-            compiled, low, high = _bounds(view, predicate, time_from, time_to, as_of, keep_expired)
-            if compiled is not None and not compiled.groups:
-                return selection.table()
-            for file in _in_time(view, low, high, compiled):
+            bounds = view.bounds(predicate, time_from, time_to, as_of=as_of, keep_expired=keep_expired)
+            for file in bounds.files(view):
                 if selection.full:
                     break
                 reader = self._store.reader(file)
-                indexes = self._store.indexes(file, compiled.columns if compiled else ())
-                scan_file(reader, *_file_bounds(file, low, high), compiled, indexes, selection)
-            for chunk in _chunks(view, compiled):
+                indexes = self._store.indexes(file, bounds.columns)
+                scan_file(reader, *bounds.of_file(file), bounds.predicate, indexes, selection)
+            for chunk in bounds.chunks(view):
                 if selection.full:
                     break
-                scan_chunk(chunk, low, high, compiled, selection)
+                scan_chunk(chunk, bounds.low, bounds.high, bounds.predicate, selection)
             return selection.table()
 
         return self._retried(read)
@@ -169,18 +151,16 @@ class Snapshot:
         def read(view: View) -> Candidates:
             names = _names(view.definition, columns, with_seq)
             selection = Selection(names, view.definition.file_schema())
-            compiled, low, high = _bounds(view, predicate, time_from, time_to, as_of)
-            never = compiled is not None and not compiled.groups
-            in_time = [] if never else _in_time(view, low, high, compiled)
-            files = [file for file in in_time if self._may_match(file, compiled)]
-            for chunk in () if never else _chunks(view, compiled):
-                scan_chunk(chunk, low, high, compiled, selection)
+            bounds = view.bounds(predicate, time_from, time_to, as_of=as_of)
+            files = [file for file in bounds.files(view) if self._may_match(file, bounds.predicate)]
+            for chunk in bounds.chunks(view):
+                scan_chunk(chunk, bounds.low, bounds.high, bounds.predicate, selection)
             tail = selection.table()
             return Candidates(
                 [self._store.data_path(file) for file in files],
                 tail,
-                low,
-                high,
+                bounds.low,
+                bounds.high,
                 sum(file.rows for file in files) + tail.num_rows,
                 sum(file.size for file in files) + tail.nbytes,
             )
@@ -206,11 +186,15 @@ class Snapshot:
             for name in _names(definition, partition_by, False):
                 if not is_indexable(definition.file_schema().field(name).type):
                     raise UserError(f"rows can't be partitioned by {name}: values of its type have no order")
-            _, low, high = _bounds(view, None, None, None, as_of)
-            blocks = [file_block(file, self._store.reader(file)) for file in _in_time(view, low, high)]
+            bounds = view.bounds(as_of=as_of)
+            blocks = [
+                file_block(file, self._store.reader(file), self._store.indexes(file, partition_by))
+                for file in bounds.files(view)
+            ]
             blocks += [chunk_block(chunk) for chunk in view.chunks]
             schema = definition.file_schema()
-            return last_rows(blocks, names, schema, definition.time.name, count, partition_by, low, high)
+            time = definition.time.name
+            return last_rows(blocks, names, schema, time, count, partition_by, bounds.low, bounds.high)
 
         return self._retried(read)
 
@@ -236,9 +220,8 @@ class Snapshot:
         """What a scan would read and pass over."""
 
         def read(view: View) -> ScanReport:
-            compiled, low, high = _bounds(view, predicate, time_from, time_to, as_of)
-            never = compiled is not None and not compiled.groups
-            in_time = [] if never else _in_time(view, low, high, compiled)
+            bounds = view.bounds(predicate, time_from, time_to, as_of=as_of)
+            in_time = bounds.files(view)
             selection = Selection(_names(view.definition, columns, False), view.definition.file_schema())
             reports: list[FileReport] = []
             groups = 0
@@ -247,9 +230,9 @@ class Snapshot:
             for file in in_time:
                 reader = self._store.reader(file)
                 groups += len(reader.offsets) - 1
-                indexes = self._store.indexes(file, compiled.columns if compiled else ())
-                bounds = _file_bounds(file, low, high)
-                report = scan_file(reader, *bounds, compiled, indexes, selection, only_report=True)
+                indexes = self._store.indexes(file, bounds.columns)
+                times = bounds.of_file(file)
+                report = scan_file(reader, *times, bounds.predicate, indexes, selection, only_report=True)
                 if report.index:
                     used.update(dict.fromkeys(report.index.split(", ")))
                 if report.groups_read:
@@ -277,9 +260,10 @@ class Snapshot:
         """Rows, bytes, times and files of the table."""
 
         def read(view: View) -> TableFacts:
-            _, low, high = _bounds(view, None, None, None, None)
+            bounds = view.bounds()
+            low = bounds.low
             rows, oldest = 0, None
-            for file in _in_time(view, low, high):
+            for file in bounds.files(view):
                 first, last = 0, file.rows
                 least = file.t_min
                 if low is not None and file.t_min < low:
@@ -317,16 +301,9 @@ class Snapshot:
         if predicate is None:
             return True
         indexes = self._store.indexes(file, predicate.columns)
-        for group in predicate.groups:
-            possible = True
-            for comparison in group:
-                index = indexes.get(comparison.column)
-                slots = slots_for(index, comparison) if index is not None else None
-                if slots is not None and not len(slots):
-                    possible = False
-            if possible:
-                return True
-        return False
+        return any(
+            all(len(slots) for _, slots, _ in index_reads(group, indexes)) for group in predicate.groups
+        )
 
     def _retried(self, read: Callable[[View], _Result]) -> _Result:
         for _ in range(_RETRIES):
@@ -350,69 +327,6 @@ def _names(definition: TableDefinition, columns: Sequence[str] | None, with_seq:
     if unknown:
         raise UserError(f"table {definition.name} has no column {unknown[0]}")
     return [*names, SEQ] if with_seq and SEQ not in names else names
-
-
-def _bounds(
-    view: View,
-    predicate: Predicate | None,
-    time_from: int | None,
-    time_to: int | None,
-    as_of: int | None,
-    keep_expired: bool = False,
-) -> tuple[CompiledPredicate | None, int | None, int | None]:
-    """The compiled predicate, and the time range with historical period and predicate taken in."""
-    definition = view.definition
-    compiled = CompiledPredicate(predicate, definition.file_schema()) if predicate is not None else None
-    oldest = (
-        None if keep_expired else definition.oldest_kept(view.progress.newest if as_of is None else as_of)
-    )
-    lows = [time_from, oldest]
-    highs = [time_to, as_of]
-    if compiled is not None:
-        low, high = compiled.bounds(definition.time.name)
-        lows.append(low)
-        highs.append(high)
-    # No row lies outside these limits, and within them a bound is a 64-bit number.
-    least, most = -(2**63), 2**63 - 1
-    return (
-        compiled,
-        max((min(max(low, least), most) for low in lows if low is not None), default=None),
-        min((min(max(high, least), most) for high in highs if high is not None), default=None),
-    )
-
-
-def _in_time(
-    view: View, low: int | None, high: int | None, predicate: CompiledPredicate | None = None
-) -> list[DataFile]:
-    """The files that can have rows of these times, and of the arrival numbers that the predicate allows."""
-    first, last = predicate.bounds(SEQ) if predicate is not None else (None, None)
-    return [
-        file
-        for file in view.past.files
-        if (low is None or file.t_max >= low)
-        and (high is None or file.t_min <= high)
-        and (first is None or file.seq_max >= first)
-        and (last is None or file.seq_min <= last)
-    ]
-
-
-def _chunks(view: View, predicate: CompiledPredicate | None) -> list[Chunk]:
-    """The chunks of the log that can have rows of the arrival numbers that the predicate allows."""
-    first, last = predicate.bounds(SEQ) if predicate is not None else (None, None)
-    return [
-        chunk
-        for chunk in view.chunks
-        if (first is None or chunk.first_seq + chunk.table.num_rows > first)
-        and (last is None or chunk.first_seq <= last)
-    ]
-
-
-def _file_bounds(file: DataFile, low: int | None, high: int | None) -> tuple[int | None, int | None]:
-    """The bounds that a file needs: none where it lies inside."""
-    return (
-        None if low is None or file.t_min >= low else low,
-        None if high is None or file.t_max <= high else high,
-    )
 
 
 def read_side_file(path: Path) -> pa.Table:

@@ -38,8 +38,9 @@ from causeway.streaming_tables.storage.past import (
     create_delta,
     past_version,
 )
-from causeway.streaming_tables.storage.snapshot import Snapshot, View, read_side_file
+from causeway.streaming_tables.storage.snapshot import Snapshot, read_side_file
 from causeway.streaming_tables.storage.value_index import ValueIndex, index_file
+from causeway.streaming_tables.storage.view import View
 from causeway.streaming_tables.storage.writer import FLUSH_BYTES, FLUSH_FRAMES, FLUSH_ROWS, TableWriter
 
 __all__ = ["TableStore"]

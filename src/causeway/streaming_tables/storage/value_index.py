@@ -195,6 +195,11 @@ class ValueIndex:
         """How many values there are."""
         return len(self._arrays["offsets"]) - 1
 
+    @property
+    def entries(self) -> int:
+        """How many rows have a value."""
+        return len(self._arrays["rows"])
+
     def slots_of(self, keys: NDArray[Any] | pa.Array) -> NDArray[np.int64]:
         """Slots of the values that are there, of sorted distinct `keys`."""
         if isinstance(keys, pa.Array):
@@ -235,18 +240,17 @@ class ValueIndex:
     def _text_places(self, offsets: NDArray[Any], content: NDArray[Any]) -> NDArray[np.int64]:
         return _text_slots(self._arrays["value_offsets"], self._arrays["value_bytes"], offsets, content)
 
-    def count(self, slots: NDArray[np.int64]) -> int:
+    def count(self, slots: NDArray[np.int64] | range) -> int:
         """How many rows the slots have."""
         offsets = self._arrays["offsets"]
+        if isinstance(slots, range):
+            return int(offsets[slots.stop]) - int(offsets[slots.start]) if slots else 0
         return int((offsets[slots + 1].astype(np.int64) - offsets[slots]).sum())
 
-    def count_between(self, first: int, last: int) -> int:
-        """How many rows the slots of a range have."""
-        offsets = self._arrays["offsets"]
-        return int(offsets[last]) - int(offsets[first])
-
-    def rows(self, slots: NDArray[np.int64], begin: int, end: int) -> NDArray[np.int64]:
+    def rows(self, slots: NDArray[np.int64] | range, begin: int, end: int) -> NDArray[np.int64]:
         """Row numbers from `begin` to before `end` that the slots have, rising."""
+        if isinstance(slots, range):
+            slots = np.arange(slots.start, slots.stop, dtype=np.int64)
         found = _rows_of(self._arrays["offsets"], self._arrays["rows"], slots, begin, end)
         found.sort()
         return found

@@ -145,12 +145,13 @@ class TableWriter:
         source: str | None = None,
         batch: int | None = None,
         advance_to: int | None = None,
+        closed_to: int | None = None,
     ) -> Appended:
         """Take rows, durably and at once visible; those that are too late go to the late rows.
 
         `rows` has the definition's Arrow schema, `rejected` has REJECTED_SCHEMA. A batch of a source that was
-        taken before changes nothing. `advance_to` sets the table's time after the rows: no more rows of times
-        up to it can come.
+        taken before changes nothing. No more rows of times up to `closed_to` can come after them;
+        `advance_to` says the same and makes it the table's time.
         """
         with self._appending:
             self._refuse_if_closed()
@@ -171,7 +172,7 @@ class TableWriter:
                 tables["rejected"] = _checked(rejected, REJECTED_SCHEMA, f"{definition.name}__rejected")
             counts = {name: table.num_rows for name, table in tables.items()}
             newest = _largest(progress.newest, int(times.max()) if len(times) else None, advance_to)
-            floor = _largest(progress.floor, advance_to)
+            floor = _largest(progress.floor, advance_to, closed_to)
             if (
                 not any(counts.values())
                 and source is None

@@ -48,6 +48,9 @@ class Feed(Protocol):
     def read(self, part: Sequence[Any]) -> Iterator[pa.RecordBatch]:
         """The rows of a part. Called in tasks."""
 
+    def closed(self, end: Offset) -> int | None:
+        """The second up to which no more rows come after `end`; None if that is not known."""
+
     def forget(self, end: Offset) -> None:
         """Everything before `end` is in the table."""
 

@@ -105,6 +105,9 @@ class FileList(Protocol):
     def ended(self) -> bool:
         """Whether there will be no more files than those discovered."""
 
+    def closed(self, number: int) -> int | None:
+        """The second up to which files from `number` on have no rows; None if that is not known."""
+
     def forget(self, number: int) -> None:
         """Files before `number` are not read again."""
 
@@ -231,6 +234,11 @@ class DiscoveredFiles:
     def ended(self) -> bool:
         self.discover()
         return self._complete
+
+    def closed(self, number: int) -> int | None:
+        """The names of a spool's files tell which seconds are whole."""
+        last = _SPOOL_NAME.fullmatch(self.entry(number - 1).source) if number else None
+        return int(last[2]) if last else None
 
     def forget(self, number: int) -> None:
         """Remove unpacked copies; the files themselves are the user's and stay."""

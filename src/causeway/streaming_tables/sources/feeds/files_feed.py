@@ -17,7 +17,7 @@ from causeway.streaming_tables.sources.feeds.file_list import FileEntry, FileFor
 from causeway.streaming_tables.sources.parsing.csv_rows import header_names, parse_csv
 from causeway.streaming_tables.sources.parsing.json_rows import JsonRows, first_object
 from causeway.streaming_tables.sources.parsing.parquet_rows import read_parquet
-from causeway.streaming_tables.sources.parsing.rows import rejected_rows
+from causeway.streaming_tables.sources.parsing.rows import rejected_rows, with_source
 from causeway.streaming_tables.sources.parsing.target import (
     DAT_COLUMNS,
     ColumnsError,
@@ -113,6 +113,9 @@ class FilesFeed:
     def read(self, part: Sequence[Piece]) -> Iterator[pa.RecordBatch]:
         for piece in part:
             yield from read_piece(Piece(*piece), self._reading)
+
+    def closed(self, end: Offset) -> int | None:
+        return self._files.closed(end["file"])
 
     def forget(self, end: Offset) -> None:
         self._files.forget(end["file"])
@@ -225,12 +228,12 @@ def _read_text(path: Path, piece: Piece, reading: Reading) -> Iterator[pa.Record
         if skip:
             body = block[block.index(b"\n") + 1 :]
         rows, rejects = parse(body)
+        if line is None and (rejects or reading.target.traced):
+            line = piece.first_line + count_lines(path, start)
+        before = (line or 0) + lines + skip
         if rows.num_rows:
-            yield rows
+            yield with_source(rows, piece.source, before, reading)
         if rejects:
-            if line is None:
-                line = piece.first_line + count_lines(path, start)
-            before = line + lines + skip
             yield from rejected_rows(
                 piece.source, [(before + number, reason, text) for number, reason, text in rejects], reading
             )

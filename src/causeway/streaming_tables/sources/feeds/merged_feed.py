@@ -20,7 +20,7 @@ from causeway.runtime.errors import UserError
 from causeway.streaming_tables.sources.feeds.feed import Limits, Offset
 from causeway.streaming_tables.sources.parsing.csv_rows import parse_csv
 from causeway.streaming_tables.sources.parsing.parquet_rows import convert_batch, match_parquet, names_to_read
-from causeway.streaming_tables.sources.parsing.rows import Reject, rejected_rows
+from causeway.streaming_tables.sources.parsing.rows import Reject, rejected_rows, with_source
 from causeway.streaming_tables.sources.parsing.target import DAT_COLUMNS, Reading, match_columns
 from causeway.streaming_tables.sources.parsing.text_lines import count_lines, line_start_after, read_blocks
 
@@ -110,6 +110,9 @@ class MergedFeed:
             # The sort is stable: tuples of a second stay in the order of the parts.
             yield from together.take(pc.sort_indices(together.column(time))).to_batches(_ROWS_AT_ONCE)
 
+    def closed(self, end: Offset) -> int | None:
+        return end["second"] - 1
+
     def forget(self, end: Offset) -> None:
         """The files are the user's and stay."""
 
@@ -182,7 +185,8 @@ class _ParquetPart:
                         if not wanted.all():
                             batch, numbers = batch.filter(pa.array(wanted)), numbers[wanted]  # noqa: PLW2901
                         if batch.num_rows:
-                            yield convert_batch(batch, numbers, schema.names, match, reading)
+                            good, rejects = convert_batch(batch, numbers, schema.names, match, reading)
+                            yield with_source(good, self._path.name, 0, reading), rejects
                 row += count
 
 
@@ -218,10 +222,11 @@ class _CsvPart:
         lines = 0
         for block in read_blocks(self._path, first, last):
             rows, rejects = parse_csv(block, DAT_COLUMNS, match, reading)
-            if rejects and line is None:
+            if line is None and (rejects or reading.target.traced):
                 line = 1 + count_lines(self._path, first)
             before = (line or 0) + lines
-            yield rows, [(before + number, reason, text) for number, reason, text in rejects]
+            numbered = [(before + number, reason, text) for number, reason, text in rejects]
+            yield with_source(rows, self._path.name, before, reading), numbered
             lines += block.count(b"\n")
 
     def _position(self, second: int) -> int:

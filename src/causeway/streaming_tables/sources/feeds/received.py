@@ -56,6 +56,9 @@ class ReceivedChunks:
     def ended(self) -> bool:
         return (self._folder / _ENDED).exists()
 
+    def closed(self, number: int) -> int | None:
+        return None
+
     def forget(self, number: int) -> None:
         chunks = _chunks(self._folder)
         newest = max(chunks, default=-1)

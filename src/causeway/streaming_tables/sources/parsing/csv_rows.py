@@ -15,9 +15,9 @@ import pyarrow.csv as pa_csv
 from causeway.streaming_tables.sources.parsing.casts import column_rules
 from causeway.streaming_tables.sources.parsing.rows import (
     Reject,
+    chosen_tuples,
     convert_columns,
     good_rows,
-    position_reports,
 )
 from causeway.streaming_tables.sources.parsing.target import Match, Reading
 from causeway.streaming_tables.sources.parsing.text_lines import Lines
@@ -60,14 +60,14 @@ def parse_csv(
     texts = parser.table()
     rows = numbers[parser.line_numbers()]
     if match.kind is not None and texts.num_rows:
-        wanted, untyped = position_reports(texts.column(f"c{match.kind}").combine_chunks())
+        wanted, untyped = chosen_tuples(texts.column(f"c{match.kind}").combine_chunks(), reading)
         rejects += [(int(rows[place]), reason, lines.text(rows[place])) for place, reason in untyped.items()]
         texts = texts.filter(pa.array(wanted))
         rows = rows[wanted]
     columns = [texts.column(f"c{index}").combine_chunks() for index in match.indexes]
     converted, reasons = convert_columns(columns, column_rules(reading))
     rejects += [(int(rows[place]), reason, lines.text(rows[place])) for place, reason in reasons.items()]
-    return good_rows(converted, reasons, reading), sorted(rejects)
+    return good_rows(converted, reasons, reading, rows), sorted(rejects)
 
 
 class _Parser:

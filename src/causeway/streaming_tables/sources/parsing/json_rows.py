@@ -19,9 +19,9 @@ import pyarrow.json as pa_json
 from causeway.streaming_tables.sources.parsing.casts import ColumnRule, column_rules, sql_type
 from causeway.streaming_tables.sources.parsing.rows import (
     Reject,
+    chosen_tuples,
     convert_columns,
     good_rows,
-    position_reports,
 )
 from causeway.streaming_tables.sources.parsing.target import (
     Reading,
@@ -90,12 +90,12 @@ class JsonRows:
             for chunks in ([_array(chunk) for chunk in column] or [pa.nulls(0)] for column in columns)
         ]
         if self._kind is not None and len(rows):
-            wanted, untyped = position_reports(merged[-1])
+            wanted, untyped = chosen_tuples(merged[-1], self._reading)
             rejects += [(int(rows[place]), why, lines.text(rows[place])) for place, why in untyped.items()]
             merged, rows = [values.filter(pa.array(wanted)) for values in merged], rows[wanted]
         converted, reasons = convert_columns(merged[: len(self._rules)], self._rules)
         rejects += [(int(rows[place]), reason, lines.text(rows[place])) for place, reason in reasons.items()]
-        return good_rows(converted, reasons, self._reading), sorted(rejects)
+        return good_rows(converted, reasons, self._reading, rows), sorted(rejects)
 
     @property
     def _all_columns(self) -> list[_Column]:

@@ -15,10 +15,11 @@ from numpy.typing import NDArray
 from causeway.streaming_tables.sources.parsing.casts import column_rules, is_readable, sql_type
 from causeway.streaming_tables.sources.parsing.rows import (
     Reject,
+    chosen_tuples,
     convert_columns,
     good_rows,
-    position_reports,
     rejected_rows,
+    with_source,
 )
 from causeway.streaming_tables.sources.parsing.target import ColumnsError, Match, Reading, match_columns
 
@@ -56,7 +57,7 @@ def read_parquet(path: Path, start: int, end: int, source: str, reading: Reading
         for first, batch in _batches(file, names, start, end):
             numbers = np.arange(first, first + batch.num_rows)
             rows, rejects = convert_batch(batch, numbers, schema.names, match, reading)
-            yield rows
+            yield with_source(rows, source, 0, reading)
             yield from rejected_rows(source, rejects, reading)
 
 
@@ -81,7 +82,7 @@ def convert_batch(
     rejects: list[Reject] = []
     numbers = numbers + 1
     if match.kind is not None:
-        wanted, untyped = position_reports(batch.column(names[match.kind]))
+        wanted, untyped = chosen_tuples(batch.column(names[match.kind]), reading)
         rejects += [
             (int(numbers[place]), reason, _as_json(batch, place)) for place, reason in untyped.items()
         ]
@@ -90,7 +91,7 @@ def convert_batch(
     columns = [batch.column(names[index]) for index in match.indexes]
     converted, reasons = convert_columns(columns, column_rules(reading))
     rejects += [(int(numbers[place]), reason, _as_json(batch, place)) for place, reason in reasons.items()]
-    return good_rows(converted, reasons, reading), sorted(rejects)
+    return good_rows(converted, reasons, reading, numbers), sorted(rejects)
 
 
 def _batches(

@@ -11,13 +11,23 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from causeway.streaming_tables.sources.parsing.casts import ColumnRule, convert
-from causeway.streaming_tables.sources.parsing.target import Reading
+from causeway.streaming_tables.sources.parsing.target import REJECT_FIELDS, Reading
 
-__all__ = ["Reject", "convert_columns", "good_rows", "position_reports", "rejected_rows", "shorten"]
+__all__ = [
+    "Reject",
+    "chosen_tuples",
+    "convert_columns",
+    "good_rows",
+    "rejected_rows",
+    "shorten",
+    "with_source",
+]
 
 _LONGEST_TEXT: Final = 1000
 _TYPE_RULE: Final = ColumnRule("Type", pa.int64())
 _POSITION_REPORT: Final = 0
+_LINE: Final = 1
+"""Where the line is among what is known of a rejected row."""
 
 Reject = tuple[int, str, str]
 """Line, reason and text of a rejected row."""
@@ -40,26 +50,45 @@ def convert_columns(
     return converted, reasons
 
 
-def position_reports(kinds: pa.Array) -> tuple[NDArray[np.bool_], dict[int, str]]:
-    """Which tuples of a Linear Road stream are position reports, and why others have no type at all."""
+def chosen_tuples(kinds: pa.Array, reading: Reading) -> tuple[NDArray[np.bool_], dict[int, str]]:
+    """Which tuples of a Linear Road stream are rows: its position reports, or its requests.
+
+    Also why others have no type at all.
+    """
     numbers, reasons = convert(kinds, _TYPE_RULE)
     for place in np.flatnonzero(kinds.is_null().to_numpy(zero_copy_only=False)):
         reasons[int(place)] = "Type has no value"
-    wanted = pc.fill_null(pc.equal(numbers, _POSITION_REPORT), False)
+    compare = pc.not_equal if reading.tuples == "requests" else pc.equal
+    wanted = pc.fill_null(compare(numbers, _POSITION_REPORT), False)
     return wanted.to_numpy(zero_copy_only=False), reasons
 
 
-def good_rows(columns: Sequence[pa.Array], rejected: Mapping[int, str], reading: Reading) -> pa.RecordBatch:
-    """The rows that are not rejected."""
+def good_rows(
+    columns: Sequence[pa.Array], rejected: Mapping[int, str], reading: Reading, lines: NDArray[np.int64]
+) -> pa.RecordBatch:
+    """The rows that are not rejected. Traced ones have their `lines`."""
     schema = reading.schema
     count = len(columns[0])
-    empty = [pa.nulls(count, field.type) for field in list(schema)[len(columns) :]]
-    batch = pa.RecordBatch.from_arrays([*columns, *empty], schema=schema)
+    facts = [pa.nulls(count, field.type) for field in list(schema)[len(columns) :]]
+    if reading.target.traced:
+        facts[_LINE] = pa.array(lines, pa.int64())
+    batch = pa.RecordBatch.from_arrays([*columns, *facts], schema=schema)
     if rejected:
         keep = np.ones(count, dtype=np.bool_)
         keep[list(rejected)] = False
         batch = batch.filter(pa.array(keep))
     return batch
+
+
+def with_source(rows: pa.RecordBatch, source: str, before: int, reading: Reading) -> pa.RecordBatch:
+    """Good rows of a source; of traced ones the lines count from `before` on."""
+    if not reading.target.traced:
+        return rows
+    place = rows.num_columns - len(REJECT_FIELDS)
+    names = pa.repeat(pa.scalar(source, pa.string()), rows.num_rows)
+    lines = pc.add(rows.column(place + _LINE), before)
+    rows = rows.set_column(place, REJECT_FIELDS[0], names)
+    return rows.set_column(place + _LINE, REJECT_FIELDS[_LINE], lines)
 
 
 def rejected_rows(source: str, rejects: Sequence[Reject], reading: Reading) -> Iterator[pa.RecordBatch]:

@@ -15,6 +15,7 @@ __all__ = [
     "DAT_COLUMNS",
     "REJECT_FIELDS",
     "ColumnsError",
+    "LinearRoadTuples",
     "Match",
     "Reading",
     "TargetColumns",
@@ -25,6 +26,7 @@ __all__ = [
 ]
 
 TimeUnit = Literal["s", "ms", "us"]
+LinearRoadTuples = Literal["reports", "requests"]
 
 REJECT_FIELDS: Final = (
     pa.field("__source", pa.string()),
@@ -32,7 +34,7 @@ REJECT_FIELDS: Final = (
     pa.field("__reason", pa.string()),
     pa.field("__text", pa.string()),
 )
-"""Where a row comes from and why it is rejected; all four are null in a good row."""
+"""Where a row comes from and why it is rejected; all four are null in a good row that is not traced."""
 
 DAT_COLUMNS: Final = (
     "Type",
@@ -70,6 +72,22 @@ class TargetColumns:
 
     schema: pa.Schema
     time_kind: Literal["seconds", "timestamp"]
+    traced: bool = False
+    """Whether good rows have their source and line, too."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain facts, from which `from_json` makes the same again."""
+        return {
+            "schema": base64.b64encode(self.schema.serialize().to_pybytes()).decode(),
+            "time_kind": self.time_kind,
+            "traced": self.traced,
+        }
+
+    @classmethod
+    def from_json(cls, facts: Mapping[str, Any]) -> TargetColumns:
+        """What `to_json` was called on."""
+        schema = pa.ipc.read_schema(pa.py_buffer(base64.b64decode(facts["schema"])))
+        return cls(schema, facts["time_kind"], facts["traced"])
 
 
 @dataclass(frozen=True)
@@ -88,6 +106,8 @@ class Reading:
     delimiter: str = ","
     time_unit: TimeUnit | None = None
     """What integers count where a time is expected; None: seconds, and no integers for a TIMESTAMP."""
+    tuples: LinearRoadTuples | None = None
+    """Which tuples of a Linear Road stream are rows; None: position reports, and any other stream too."""
 
     @property
     def schema(self) -> pa.Schema:
@@ -105,28 +125,28 @@ class Reading:
     def to_json(self) -> dict[str, Any]:
         """Plain facts, from which `from_json` makes the same again."""
         return {
-            "schema": base64.b64encode(self.target.schema.serialize().to_pybytes()).decode(),
-            "time_kind": self.target.time_kind,
+            "target": self.target.to_json(),
             "timestamp": self.timestamp,
             "time_names": list(self.time_names),
             "header": self.header,
             "columns": None if self.columns is None else list(self.columns),
             "delimiter": self.delimiter,
             "time_unit": self.time_unit,
+            "tuples": self.tuples,
         }
 
     @classmethod
     def from_json(cls, facts: Mapping[str, Any]) -> Reading:
         """What `to_json` was called on."""
-        schema = pa.ipc.read_schema(pa.py_buffer(base64.b64decode(facts["schema"])))
         return cls(
-            target=TargetColumns(schema, facts["time_kind"]),
+            target=TargetColumns.from_json(facts["target"]),
             timestamp=facts["timestamp"],
             time_names=tuple(facts["time_names"]),
             header=facts["header"],
             columns=None if facts["columns"] is None else tuple(facts["columns"]),
             delimiter=facts["delimiter"],
             time_unit=facts["time_unit"],
+            tuples=facts.get("tuples"),
         )
 
 
@@ -137,7 +157,7 @@ class Match:
     indexes: tuple[int, ...]
     """For each column of the table, its time last, the number of the source's column."""
     kind: int | None = None
-    """The number of Linear Road's column Type, in a stream of its tuples: only position reports are rows."""
+    """The number of Linear Road's column Type, in a stream of its tuples: only some of them are rows."""
 
 
 def match_columns(names: Sequence[str], reading: Reading, where: str) -> Match:
@@ -173,6 +193,8 @@ def match_columns(names: Sequence[str], reading: Reading, where: str) -> Match:
             f"{where} has no time column: expected {' or '.join(time_candidates(reading))}, "
             f"or name it with OPTIONS (timestamp = '…'); {there}"
         )
+    if reading.tuples is not None and not is_linear_road(found):
+        raise ColumnsError(f"{where} has no tuples of Linear Road, of which {reading.tuples} could be chosen")
     return Match(tuple(indexes), found[_TYPE][0] if is_linear_road(found) else None)
 
 

@@ -2,26 +2,53 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from causeway.streaming_tables.language.catalog import Catalog
 from causeway.streaming_tables.language.cursor import Cursor
-from causeway.streaming_tables.language.definitions import table_of
 from causeway.streaming_tables.language.errors import NotStreamingTableError
-from causeway.streaming_tables.language.statements import Describe, SetClock, Show, WaitFor
+from causeway.streaming_tables.language.reading.definitions import table_of
+from causeway.streaming_tables.language.statements import Describe, Kill, Resume, SetClock, Show, WaitFor
 from causeway.streaming_tables.language.tokens import Kind, identifier_value, string_value
 
-__all__ = ["read_describe", "read_id", "read_set", "read_show", "read_wait"]
+__all__ = ["read_describe", "read_kill", "read_resume", "read_set", "read_show", "read_wait"]
+
+_QUERY_ID: Final = "the id of a query (SHOW QUERIES lists them)"
 
 
-def read_id(cursor: Cursor) -> str:
-    """`RESUME id` and `KILL id`: a number, a name or a string."""
-    cursor.next()
+def read_resume(cursor: Cursor) -> Resume:
+    """`RESUME id`, `RESUME INSERT n` and `RESUME VIEW v`."""
+    cursor.expect("RESUME")
+    if cursor.accept("INSERT"):
+        return Resume(_insert_number(cursor), "insert")
+    if cursor.accept("VIEW"):
+        return Resume(_id(cursor, "the name of a view"), "view")
+    return Resume(_id(cursor, _QUERY_ID))
+
+
+def read_kill(cursor: Cursor) -> Kill:
+    """`KILL id` and `KILL INSERT n`."""
+    cursor.expect("KILL")
+    if cursor.accept("INSERT"):
+        return Kill(_insert_number(cursor), "insert")
+    return Kill(_id(cursor, _QUERY_ID))
+
+
+def _insert_number(cursor: Cursor) -> str:
+    if cursor.peek().kind is not Kind.NUMBER:
+        raise cursor.unexpected("the number of an insert (DESCRIBE lists those of a table)")
+    return _id(cursor, "")
+
+
+def _id(cursor: Cursor, expected: str) -> str:
+    """A number, a name or a string, and the end of the statement."""
     token = cursor.peek()
     if token.kind is Kind.STRING:
         value = string_value(token)
     elif token.is_name or token.kind is Kind.NUMBER:
         value = identifier_value(token)
     else:
-        raise cursor.unexpected("the id of a query (SHOW QUERIES lists them)")
+        raise cursor.unexpected(expected)
     cursor.next()
     cursor.expect_end()
     return value

@@ -6,8 +6,8 @@ from typing import Final
 
 from causeway.streaming_tables.language.catalog import Catalog, RelationInfo, TimeKind
 from causeway.streaming_tables.language.cursor import Cursor
-from causeway.streaming_tables.language.durations import SECOND, read_duration
-from causeway.streaming_tables.language.extensions import read_query
+from causeway.streaming_tables.language.reading.durations import SECOND, read_duration
+from causeway.streaming_tables.language.reading.extensions import read_query
 from causeway.streaming_tables.language.statements import CreateIndex, CreateStreamingTable, CreateView, Drop
 from causeway.streaming_tables.language.tokens import Kind, identifier_value
 

@@ -11,11 +11,11 @@ from dataclasses import dataclass, field
 from causeway.streaming_tables.language.catalog import Catalog, RelationInfo
 from causeway.streaming_tables.language.cursor import Cursor
 from causeway.streaming_tables.language.errors import NotStreamingTableError
-from causeway.streaming_tables.language.options import read_options
 from causeway.streaming_tables.language.query import Edit, Piece, StreamPiece, TablePiece, Window, WindowPiece
-from causeway.streaming_tables.language.scopes import Relation, Scope
+from causeway.streaming_tables.language.reading.options import read_options
+from causeway.streaming_tables.language.reading.scopes import Relation, Scope
+from causeway.streaming_tables.language.reading.windows import ends_operand, is_sample_clause, read_window
 from causeway.streaming_tables.language.tokens import Kind, Token, identifier_value, string_value
-from causeway.streaming_tables.language.windows import ends_operand, is_sample_clause, read_window
 from causeway.streaming_tables.language.words import FOLLOWED_BY_BY, NO_ALIAS, QUERY_STARTS, SET_OPERATIONS
 
 __all__ = ["RelationWalk"]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from causeway.streaming_tables.language.catalog import RelationInfo
 from causeway.streaming_tables.language.cursor import Cursor
-from causeway.streaming_tables.language.durations import SECOND, read_duration
 from causeway.streaming_tables.language.query import Sample, Window
+from causeway.streaming_tables.language.reading.durations import SECOND, read_duration
 from causeway.streaming_tables.language.tokens import Kind, Token, identifier_value
 from causeway.streaming_tables.language.words import BEFORE_OPERAND
 

@@ -7,7 +7,6 @@ from typing import Final
 
 from causeway.streaming_tables.language.catalog import Catalog, RelationInfo
 from causeway.streaming_tables.language.cursor import Cursor
-from causeway.streaming_tables.language.durations import SECOND, read_duration
 from causeway.streaming_tables.language.errors import NotStreamingTableError, StatementError
 from causeway.streaming_tables.language.query import (
     PREVIOUS_COLUMN,
@@ -22,10 +21,11 @@ from causeway.streaming_tables.language.query import (
     TrjPiece,
     ValidPiece,
 )
-from causeway.streaming_tables.language.relations import RelationWalk
-from causeway.streaming_tables.language.scopes import Relation, Scope
+from causeway.streaming_tables.language.reading.durations import SECOND, read_duration
+from causeway.streaming_tables.language.reading.relations import RelationWalk
+from causeway.streaming_tables.language.reading.scopes import Relation, Scope
+from causeway.streaming_tables.language.reading.windows import find_sample, is_sample_clause
 from causeway.streaming_tables.language.tokens import Kind, identifier_value, quote_identifier
-from causeway.streaming_tables.language.windows import find_sample, is_sample_clause
 
 __all__ = ["read_fragment", "read_query"]
 
@@ -116,7 +116,7 @@ class _Finder:
                 replace(edit, start=edit.start - start, end=edit.end - start)
                 for edit in sorted(edits, key=lambda edit: (edit.start, edit.end))
             ),
-            statement=cursor.text,
+            script=cursor.text,
             offset=start,
         )
 

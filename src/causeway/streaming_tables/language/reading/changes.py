@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from causeway.streaming_tables.language.catalog import Catalog, RelationInfo
 from causeway.streaming_tables.language.cursor import Cursor
-from causeway.streaming_tables.language.definitions import table_of
 from causeway.streaming_tables.language.errors import NotStreamingTableError
-from causeway.streaming_tables.language.extensions import read_fragment, read_query
-from causeway.streaming_tables.language.options import read_options
 from causeway.streaming_tables.language.query import Query
-from causeway.streaming_tables.language.scopes import Relation
+from causeway.streaming_tables.language.reading.definitions import table_of
+from causeway.streaming_tables.language.reading.extensions import read_fragment, read_query
+from causeway.streaming_tables.language.reading.options import read_options
+from causeway.streaming_tables.language.reading.scopes import Relation
 from causeway.streaming_tables.language.statements import (
     Delete,
     InsertFrom,

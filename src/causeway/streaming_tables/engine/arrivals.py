@@ -1,0 +1,210 @@
+"""Queries whose every row belongs to a row that has just arrived: one plain statement for many ticks.
+
+    SELECT … FROM t [WINDOW …] P1 LEFT JOIN t [WINDOW …] P2 ON … AND P2.T = NOW() - INTERVAL '30' SECOND
+    WHERE P1.T = NOW()
+
+A row of the answer at a tick has a row P1 of the tick's own time, so that NOW() is P1's time. The windows
+need no copy of a row for each tick that it is in: that a row of P2 is in its window at P1's time follows from
+the statement's own conditions. Spark's optimizer says so: it is asked what each relation is filtered by, with
+two different times in the place of NOW().
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from causeway.streaming_tables.engine.chains import (
+    PLANNING_NOW,
+    is_at_arrival,
+    operators,
+)
+from causeway.streaming_tables.engine.conditions import Condition, Disjunction
+from causeway.streaming_tables.engine.moments import Moment
+from causeway.streaming_tables.engine.plan_scans import needs_of_relations
+from causeway.streaming_tables.engine.plan_tree import PlanNode, analyzed_plan, optimized_plan
+from causeway.streaming_tables.engine.relations import Relations
+from causeway.streaming_tables.engine.spark_errors import unlogged
+from causeway.streaming_tables.engine.window_state import TICK, as_times, window_columns, window_length
+from causeway.streaming_tables.language import Query, WindowPiece, select_end
+from causeway.streaming_tables.storage import Snapshot
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+__all__ = ["Arrivals", "arrivals_of"]
+
+_ROW_BY_ROW: Final = {"Project", "Filter", "Join", "SubqueryAlias", "View", "LogicalRDD"}
+"""Operators of a plan whose every row comes of one row of each relation, or of none."""
+_OTHER_NOW: Final = PLANNING_NOW + 1_000_003
+"""A bound that is the same for both times is relative to NOW(), and not to a minute or a constant."""
+
+Bounds = tuple[int, int]
+"""Of the times of a relation's rows, both ends included, relative to NOW()."""
+
+
+def arrivals_of(
+    relations: Relations,
+    query: Query,
+    snapshots: Mapping[str, Snapshot],
+    schema: pa.Schema,
+    columns: Mapping[str, set[str]],
+) -> Arrivals | None:
+    """The query in this form, or None if it has another. `columns` are those of each table that it uses."""
+    pieces = query.windows
+    if query.tables or query.prev_links or query.has_order_by or query.has_limit or not query.uses_now:
+        return None
+    if any(piece.info.kind != "seconds" or piece.window.interval_us is None for piece in pieces):
+        return None
+    if select_end(query.text) is None:
+        return None
+    stubs = {
+        piece.index: relations.stub(
+            f"{piece.table}_{piece.index}", snapshots[piece.table.lower()].definition.arrow_schema()
+        )
+        for piece in pieces
+    }
+    found: list[dict[int, Bounds | None]] = []
+    newest: WindowPiece | None = None
+    for now in (PLANNING_NOW, _OTHER_NOW):
+        frame = relations.spark.sql(_stubbed(query, stubs, Moment(now, "seconds").literal))
+        analyzed = analyzed_plan(frame)
+        if now == PLANNING_NOW:
+            newest = _newest(query, [node.kind for node in operators(analyzed)], analyzed)
+        if newest is None:
+            return None
+        needs = needs_of_relations(analyzed, optimized_plan(frame), relations.time_zone)
+        found.append(
+            {
+                piece.index: _bounds(needs.get(stubs[piece.index].lower()), now, piece.info.time)
+                for piece in pieces
+            }
+        )
+    bounds: dict[int, Bounds] = {}
+    for piece in pieces:
+        bound = found[0][piece.index]
+        if bound is None or bound != found[1][piece.index]:
+            return None
+        if not _is_inside(piece, bound, snapshots[piece.table.lower()]):
+            return None
+        bounds[piece.index] = bound
+    assert newest is not None
+    arrivals = Arrivals(relations, query, newest, bounds, schema, columns)
+    return arrivals if arrivals.is_possible(stubs) else None
+
+
+@dataclass(frozen=True)
+class Arrivals:
+    """Answers the query at many ticks. It has no state."""
+
+    relations: Relations
+    query: Query
+    newest: WindowPiece
+    """The relation whose rows have the tick as their time."""
+    bounds: Mapping[int, Bounds]
+    """By the number of the window."""
+    schema: pa.Schema
+    columns: Mapping[str, set[str]]
+    """By table, those that the query uses."""
+
+    def is_possible(self, stubs: Mapping[int, str]) -> bool:
+        """Whether Spark takes the statement with the newest row's time for NOW()."""
+        from pyspark.errors import PySparkException
+
+        try:
+            with unlogged():
+                self.relations.spark.sql(self._text(stubs))
+        except PySparkException:
+            return False
+        return True
+
+    def rows(self, snapshots: Mapping[str, Snapshot], ticks: NDArray[np.int64]) -> tuple[pa.Table, int]:
+        """The answers at `ticks` in one table, whose first column is the tick; how many rows were read."""
+        names: dict[int, str] = {}
+        frames: dict[str, DataFrame] = {}
+        most = 0
+        for piece in self.query.windows:
+            low, high = self.bounds[piece.index]
+            snapshot = snapshots[piece.table.lower()]
+            used = self.columns[piece.table.lower()]
+            rows = snapshot.scan(
+                window_columns(piece.window, snapshot.definition, used),
+                time_from=int(ticks[0]) + low,
+                time_to=int(ticks[-1]) + high,
+                keep_expired=True,
+            )
+            if piece.index == self.newest.index and self.query.sample and not self.query.sample.realtime:
+                times = as_times(rows.column(snapshot.definition.time.name))
+                rows = rows.filter(pa.array(np.isin(times, ticks)))
+            most = max(most, rows.num_rows)
+            names[piece.index] = self.relations.unused_name(piece.table)
+            frames[names[piece.index]] = self.relations.arrow(rows)
+        with self.relations.named(frames):
+            return self.relations.spark.sql(self._text(names)).toArrow(), most
+
+    def _text(self, names: Mapping[int, str]) -> str:
+        time = f"`{self.newest.alias}`.`{self.newest.info.time}`"
+        text = _stubbed(self.query, names, lambda offset: f"({time} + {offset // 1_000_000}L)")
+        place = select_end(text)
+        return f"{text[:place]} {time} AS `{TICK}`,{text[place:]}"
+
+
+def _stubbed(query: Query, names: Mapping[int, str], now: Callable[[int], str]) -> str:
+    def window(piece: WindowPiece) -> str:
+        return names[piece.index]
+
+    return query.render(window, now)
+
+
+def _newest(query: Query, kinds: list[str], plan: PlanNode) -> WindowPiece | None:
+    """The relation that the statement's own WHERE says to have the tick as its time."""
+    if not _ROW_BY_ROW.issuperset(kinds) or kinds.count("Project") != 1 or plan.kind != "Project":
+        return None
+    if kinds.count("View") != len(query.windows) or any(node.subqueries() for node in operators(plan)):
+        return None
+    top = plan.children[0]
+    if top.kind != "Filter":
+        return None
+    for piece in query.windows:
+        if is_at_arrival(top, piece.alias.lower(), piece.info.time):
+            return piece
+    return None
+
+
+def _bounds(needs: Disjunction | None, now: int, time: str) -> Bounds | None:
+    """What the conditions that rows meet say of their time, relative to `now`; None if nothing."""
+    if needs is None:
+        return None
+    lows, highs = [], []
+    for conjunction in needs:
+        low, high = _conjunction_bounds(conjunction, time)
+        if low is None or high is None:
+            return None
+        lows.append(low - now)
+        highs.append(high - now)
+    return min(lows), max(highs)
+
+
+def _conjunction_bounds(conjunction: tuple[Condition, ...], time: str) -> tuple[int | None, int | None]:
+    lows: list[int] = []
+    highs: list[int] = []
+    for one in conjunction:
+        if one.column.lower() != time.lower():
+            continue
+        if one.operator in ("=", ">=", ">"):
+            lows.append(one.value + (one.operator == ">"))
+        if one.operator in ("=", "<=", "<"):
+            highs.append(one.value - (one.operator == "<"))
+    return max(lows, default=None), min(highs, default=None)
+
+
+def _is_inside(piece: WindowPiece, bounds: Bounds, snapshot: Snapshot) -> bool:
+    """Whether rows within the bounds are always in the window."""
+    length = window_length(piece.window, "seconds")
+    period = snapshot.definition.range
+    return -length <= bounds[0] and bounds[1] <= 0 and (period is None or -period <= bounds[0])
