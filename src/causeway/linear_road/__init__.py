@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from causeway.linear_road.api import (
         InspectionResult,
+        QueryResult,
         RunResult,
         SparkOptions,
         ValidationResult,
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
         import_files,
         inspect,
         prepare,
+        query,
         rate,
         run,
         validate,
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "InspectionResult",
+    "QueryResult",
     "RunResult",
     "SparkOptions",
     "ValidationResult",
@@ -37,6 +40,7 @@ __all__ = [
     "import_files",
     "inspect",
     "prepare",
+    "query",
     "rate",
     "run",
     "validate",

@@ -15,11 +15,11 @@ printed. Mistakes of the user are `UserError`s.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
+from causeway.linear_road.results import InspectionResult, QueryResult, RunResult, ValidationResult
 from causeway.linear_road.workload.workload import StreamFormat, Workload
 from causeway.runtime.errors import UserError
 from causeway.spark.open_session import SparkOptions, check_options, open_session
@@ -30,12 +30,12 @@ if TYPE_CHECKING:
     from causeway.linear_road.driver.deliver import DriveResult
     from causeway.linear_road.history.generate import HistoryCounts, HistoryFormat
     from causeway.linear_road.history.prepare import Preparation
-    from causeway.linear_road.inspection.inspect import Inspection
+    from causeway.linear_road.queries.statements import Selectivity
     from causeway.linear_road.rating.rate import Rating
-    from causeway.linear_road.validation import Validation
 
 __all__ = [
     "InspectionResult",
+    "QueryResult",
     "RunResult",
     "SparkOptions",
     "ValidationResult",
@@ -46,6 +46,7 @@ __all__ = [
     "import_files",
     "inspect",
     "prepare",
+    "query",
     "rate",
     "run",
     "validate",
@@ -53,57 +54,7 @@ __all__ = [
 
 Folder = str | Path
 Speed = float | Literal["max"]
-
-
-@dataclass(frozen=True)
-class InspectionResult:
-    """What was measured in a workload, and the files that show it."""
-
-    inspection: Inspection
-    figures: Path
-    """All figures, as JSON."""
-    report: Path
-    """The traffic over time, as a page."""
-
-    @property
-    def holds(self) -> bool:
-        """Whether every figure is what the paper says."""
-        return self.inspection.holds
-
-
-@dataclass(frozen=True)
-class RunResult:
-    """A finished run."""
-
-    folder: Path
-    seconds: float
-    """How long it took, over all attempts, without Spark's start."""
-    tuples: int
-    answers: dict[str, int]
-    """The number of answers by the name of their type."""
-    kept_promise: bool | None
-    """Whether all input was delivered within 100 ms of its due moment; `None` without real time."""
-    answers_file: Path
-    """Every answer, in the flat file that all validators read."""
-    report: Path
-    log: Path
-    facts: dict[str, Any] = field(repr=False)
-    """All of `run.json`."""
-
-
-@dataclass(frozen=True)
-class ValidationResult:
-    """A judgement on answers, and where it is kept."""
-
-    validation: Validation
-    file: Path
-    report: Path | None
-    """The run's page with the judgement on it; `None` for another system's answers."""
-
-    @property
-    def passed(self) -> bool:
-        """Whether every answer is there once, right and on time, and nothing else is."""
-        return self.validation.passed
+EngineName = Literal["columnar", "tables"]
 
 
 def generate(
@@ -211,14 +162,20 @@ def run(
     speed: Speed | None = None,
     from_minute: int | None = None,
     rules: str | None = None,
+    engine: EngineName | None = None,
+    keep: str | None = None,
     resume: bool = False,
     spark: SparkSession | SparkOptions | None = None,
 ) -> RunResult:
     """Answer a workload on Spark, in real time or at the speed "max", into the new folder `out`.
 
-    The defaults are the speed 1, minute 0 and the rules vldb2004. With `resume`, the run in `out` that was
-    interrupted is continued with its own settings; other settings are a `UserError`. The run's folder keeps
-    all that is known of it, and a log.
+    `engine` is "columnar", the fast pipeline, or "tables", SQL over streaming tables, which stay in
+    `out`/warehouse with all position reports. With `keep`, the columnar engine keeps them too: every position
+    report also enters the streaming table of that name in `out`/warehouse, where any process can read it.
+
+    The defaults are the speed 1, minute 0, the rules vldb2004 and the columnar engine. With `resume`, the run
+    in `out` that was interrupted is continued with its own settings; other settings are a `UserError`. The
+    run's folder keeps all that is known of it, and a log.
     """
     from causeway.linear_road.model.answers import ANSWER_NAMES
     from causeway.linear_road.pipeline.query import check_users_settings
@@ -228,9 +185,9 @@ def run(
     from causeway.spark.precedence import give_way
 
     check_options(spark)
-    if isinstance(spark, SparkOptions):
+    if isinstance(spark, SparkOptions) and engine != "tables":
         check_users_settings(spark.settings)
-    requested = RequestedSettings(speed, from_minute, rules)
+    requested = RequestedSettings(speed, from_minute, rules, keep, engine)
     with begun_run(_load(workload), Path(out), requested, resume=resume) as attempt:
         folder = attempt.folder
         with open_session(spark, "linear-road run", log_file=folder.log) as session:
@@ -250,6 +207,46 @@ def run(
             log=folder.log,
             facts=facts,
         )
+
+
+def query(
+    run: Folder,
+    *,
+    rate: float = 20,
+    selectivity: Sequence[Selectivity] | Selectivity | None = None,
+    from_minute: int | None = None,
+    seconds: float = 60,
+    index: bool = True,
+    check: int = 20,
+    seed: int = 1,
+    spark: SparkSession | SparkOptions | None = None,
+) -> QueryResult:
+    """Ask one-time queries over the history of a run that goes on in another process, or has ended.
+
+    `rate` queries a minute are due at random moments for so many `seconds`; each asks for the reports of a
+    past time range and a range of vehicles, in SQL, with one of the selectivities. The session begins when
+    the run has come to `from_minute`, or to its real time. Without `index`, queries are asked such that no
+    index can be used. So many answers are compared with the workload (`check`). The figures are added to
+    `queries.json` in the run's folder.
+    """
+    from causeway.linear_road.queries.record import add_session
+    from causeway.linear_road.queries.session import QueryRun, QuerySettings, ask_queries
+    from causeway.linear_road.queries.statements import SELECTIVITIES
+    from causeway.linear_road.report.run_page import write_run_page
+    from causeway.streaming_tables import connect
+
+    check_options(spark)
+    chosen = (selectivity,) if isinstance(selectivity, str) else tuple(selectivity or SELECTIVITIES)
+    settings = QuerySettings(rate, chosen, from_minute, seconds, index, check, seed)
+    settings.check()
+    asked = QueryRun.load(Path(run))
+    asked.wait_for_table()
+    with (
+        open_session(spark, "linear-road query") as session,
+        connect(asked.folder.warehouse, session) as connection,
+    ):
+        facts = ask_queries(asked, settings, connection)
+    return QueryResult(facts, add_session(Path(run), facts), write_run_page(Path(run)))
 
 
 def validate(

@@ -15,7 +15,7 @@ import pytest
 from tests.linear_road.validation.made_workload import write_workload
 
 from causeway.linear_road.driver.drive_process import DriveProcess, SpoolDelivery
-from causeway.linear_road.driver.spool import delivered_until, spool_files
+from causeway.linear_road.driver.spool import delivered_until, source_options, spool_files
 from causeway.linear_road.workload.workload import Workload
 from causeway.streaming.delivery import Delivery, SpoolControl
 
@@ -156,8 +156,9 @@ def test_the_state_of_an_earlier_driver_says_nothing_about_this_one(
 
 def test_as_the_delivery_of_a_run(workload: Workload, spool: Path) -> None:
     with driving(workload, spool, from_minute=5) as driver:
-        delivery: Delivery = SpoolDelivery(driver, spool, [3, 8])
-        assert delivery.source() == ("linear-road-spool", {"path": str(spool.resolve()), "keys": "[3, 8]"})
+        delivery: Delivery = SpoolDelivery(driver, spool)
+        source = ("linear-road-spool", {"path": str(spool.resolve()), "keys": "[3, 8]"})
+        assert source_options(spool, [3, 8]) == source
         wait_for(lambda: driver.ready)
         assert (delivery.delivered, delivery.finished, delivery.failure()) == (300, False, None)
         driver.start()

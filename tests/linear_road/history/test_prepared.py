@@ -11,7 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from causeway.linear_road.history.arrays import DailyTolls
-from causeway.linear_road.history.prepared import PreparedHistory, save_daily_tolls, save_weekday_sums
+from causeway.linear_road.history.prepared import (
+    PreparedHistory,
+    save_daily_tolls,
+    save_weekday_sums,
+    saved_tables,
+)
 from causeway.linear_road.history.weekday_sums import WEEKDAY_SUMS_SHAPE
 from causeway.runtime.errors import UserError
 
@@ -67,6 +72,11 @@ def test_daily_expenditures_are_those_of_the_history(
     answers = prepared.daily_expenditures(vid, day, xway)
     assert answers.dtype == np.int64
     assert answers.tolist() == [_TOLLS.get(key, 0) for key in asked]
+
+
+def test_tables_are_counted_as_they_are_saved(tmp_path: Path) -> None:
+    save(tmp_path, tolls={(1, 1, 0): 5, (1, 1, 7): 5}, speeds={0: 60})
+    assert saved_tables(tmp_path) == 3
 
 
 def test_travel_times_by_expressway(prepared: PreparedHistory) -> None:

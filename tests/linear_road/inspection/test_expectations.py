@@ -10,7 +10,9 @@ from typing import Any
 
 import pytest
 
-from causeway.linear_road.inspection.expectations import Accident, Figure, Traffic, Verdict, judge, travel_law
+from causeway.linear_road.inspection.expectations import judge, travel_law
+from causeway.linear_road.inspection.traffic import Accident, Traffic
+from causeway.report.figures import Figure, Verdict
 
 
 def accident(lasts: int = 900, standing: bool = False) -> Accident:

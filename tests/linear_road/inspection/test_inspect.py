@@ -15,11 +15,12 @@ import pyarrow.parquet
 import pytest
 from pyspark.sql import SparkSession
 
-from causeway.linear_road.inspection.expectations import Accident, Figure, Verdict
 from causeway.linear_road.inspection.inspect import Inspection, inspect_workload, write_figures
 from causeway.linear_road.inspection.inspect import _read as read_tuples
+from causeway.linear_road.inspection.traffic import Accident
 from causeway.linear_road.model.tuples import ABSENT, INPUT_COLUMNS, INPUT_SCHEMA
 from causeway.linear_road.workload.workload import Workload
+from causeway.report.figures import Figure, Verdict
 
 Tuple = dict[str, int]
 

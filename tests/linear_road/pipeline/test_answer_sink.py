@@ -19,7 +19,8 @@ from causeway.linear_road.history.prepared import PreparedHistory
 from causeway.linear_road.model.answers import ANSWER_SCHEMA
 from causeway.linear_road.model.rules import RULES
 from causeway.linear_road.model.tuples import INPUT_SCHEMA
-from causeway.linear_road.pipeline.answer_sink import AnswerSink, MissingShardError, answer_table
+from causeway.linear_road.pipeline.answer_files import answer_table
+from causeway.linear_road.pipeline.answer_sink import AnswerSink, MissingShardError
 from causeway.linear_road.pipeline.shard import Shard
 from causeway.linear_road.pipeline.tuples_by_shard import deal
 from causeway.linear_road.runner.answers_file import collect_answers

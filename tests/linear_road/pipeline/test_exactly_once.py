@@ -12,13 +12,17 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 from tests.command_process import CommandProcess
 from tests.linear_road.pipeline.conftest import Asked
 from tests.linear_road.pipeline.random_workload import answers_of
 
+from causeway.linear_road.keeping.reports_table import open_reports_table
+
 FROM_MINUTE = 4
-REAL_TIME = ("--speed", 10, "--from-minute", FROM_MINUTE)
+TABLE = "POSREPORTS"
+REAL_TIME = ("--speed", 10, "--from-minute", FROM_MINUTE, "--keep", TABLE)
 
 
 def attempted(workload: Path, run: Path, *options: object, master: str = "local[2]") -> CommandProcess:
@@ -85,7 +89,8 @@ def facts(run: Path) -> dict[str, Any]:
 
 
 def check(run: Path, asked: Asked, attempts: int) -> None:
-    """All is as if nothing had happened."""
+    """All is as if nothing had happened, in the answers and in the history."""
+    check_history(run, asked)
     found = answers_of(run)
     assert found - asked.expected == Counter()
     assert asked.expected - found == Counter()
@@ -99,6 +104,25 @@ def check(run: Path, asked: Asked, attempts: int) -> None:
     assert not any((run / name).exists() for name in left)
     names = [path.name for folder in ("batches", "segments") for path in (run / folder).iterdir()]
     assert not [name for name in names if name.startswith(".")]
+
+
+def check_history(run: Path, asked: Asked) -> None:
+    """Every position report is in the table, once, in the order of time."""
+    if facts(run)["keep"] is None:
+        return
+    rows = open_reports_table(run / "warehouse", TABLE).snapshot().scan(with_seq=True)
+    rows = rows.sort_by("__seq")
+    assert rows.column("T").to_pylist() == sorted(rows.column("T").to_pylist())
+    kept = Counter(zip(*(column.to_pylist() for column in rows.drop(["__seq"]).columns), strict=True))
+    fields = ["VID", "Spd", "XWay", "Lane", "Dir", "Seg", "Pos", "Time"]
+    reported: Counter[tuple[int, ...]] = Counter()
+    for part in asked.workload.parts:
+        tuples = pq.read_table(part).to_pylist()
+        reported.update(tuple(one[name] for name in fields) for one in tuples if one["Type"] == 0)
+    assert kept == reported
+    assert facts(run)["kept"]["rows"] == reported.total()
+    assert facts(run)["kept"]["late"] == 0
+    assert (run / "keeping-log.txt").read_text() == ""
 
 
 @pytest.mark.starts_spark
@@ -115,7 +139,8 @@ def test_killed_and_interrupted_it_goes_on(asked: Asked, tmp_path: Path) -> None
         attempt.wait_for(Watched(run).real_time_is_answered)
         attempt.wait_for(Watched(run).batches_are_saved)
         assert attempt.interrupt() == 130
-        assert attempt.told == "interrupted"
+        # A busy machine shows its progress before.
+        assert attempt.told.endswith("interrupted")
     assert facts(run)["state"] == "stopped"
     assert facts(run)["speed"] == 10
 
@@ -146,12 +171,14 @@ def test_killed_at_every_kind_of_moment(asked: Asked, tmp_path: Path) -> None:
         (Watched.batch_is_begun, 0.1),
         (Watched.all_is_delivered, 0.1),
     ]
+    attempts = 1
     for number, (moment, at_most_after) in enumerate(moments):
         with attempted(workload, run, *(["--resume"] if number else REAL_TIME)) as attempt:
             attempt.wait_for(partial(moment, Watched(run)))
             attempt.kill(at_most_after)
-        assert facts(run)["state"] == "running"
-    attempts = len(moments) + 1
+        # The driver starts before Spark, so the first moment may come before the first attempt has begun.
+        assert facts(run)["state"] == "running" or (number == 0 and facts(run)["state"] == "new")
+        attempts += facts(run)["state"] == "running"
     with attempted(workload, run, "--resume") as attempt:
         # This is a matter of milliseconds, and may be missed.
         if attempt.comes_to(Watched(run).answers_are_collected):

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from causeway.linear_road.inspection.expectations import Accident, Figure, Verdict
 from causeway.linear_road.inspection.inspect import Inspection, Minute
+from causeway.linear_road.inspection.traffic import Accident
+from causeway.report.figures import Figure, Verdict
 
 __all__ = ["inspection"]
 

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 from causeway.linear_road.model.answers import ANSWER_SCHEMA
 from causeway.linear_road.runner.answers_file import collect_answers
 
-__all__ = ["FACTS", "make_run", "validation", "write_answers", "write_segments"]
+__all__ = ["FACTS", "HISTORY", "make_run", "query_session", "validation", "write_answers", "write_segments"]
 
 FACTS: dict[str, Any] = {
     "version": "0.1.0",
@@ -34,6 +34,22 @@ FACTS: dict[str, Any] = {
     "counts": {"tuples": 12_345, "answers": {"0": 4}},
     "delivery": {"worst_lateness_ms": 12.0, "p99_lateness_ms": 3.0, "kept_promise": True},
 }
+HISTORY: dict[str, Any] = {
+    "keep": "POSREPORTS",
+    "history_table": "POSREPORTS",
+    "kept": {
+        "rows": 2_000_000,
+        "late": 0,
+        "bytes": 52_000_000,
+        "files": 2,
+        "rows_in_log": 12,
+        "keeper_cpu_seconds": 3.0,
+        "visible_ms": {"appends": 180, "p50": 31.0, "p99": 88.0, "worst": 120.0},
+    },
+    "resources": [[60.0, 95.0, 900.0], [125.0, 30.0, 1000.0], [130.0, 50.0, 1100.0], [135.0, 40.0, 1500.0]],
+}
+"""Facts of a run that keeps its reports."""
+
 SEGMENTS = ("Minute", "XWay", "Dir", "Seg", "Cars", "Lav", "Toll", "Accident")
 
 
@@ -78,6 +94,55 @@ def make_run(run: Path, collect: bool = True, segments: bool = True, **facts: An
     if collect:
         collect_answers(run)
     return run
+
+
+def query_session(**facts: Any) -> dict[str, Any]:
+    """A session of queries in minute 2 of the run."""
+    times = {"high": 0.04, "medium": 0.05, "low": 0.4}
+    return {
+        "began": 1_760_000_000.0,
+        "ended": 1_760_000_060.0,
+        "expressways": 2.0,
+        "speed": 2.0,
+        "rate": 200,
+        "index": True,
+        "seed": 1,
+        "live": True,
+        "newest": [118, 128],
+        "cells": {
+            name: {
+                "count": 9,
+                "min": 0.02,
+                "max": 0.5,
+                "mean": mean,
+                "p50": 0.03,
+                "p99": 0.45,
+                "rows": 9_876.5,
+            }
+            for name, mean in times.items()
+        },
+        "queries": [
+            [name, 1_760_000_001.0 + number, 2.0 + number / 100, mean, 9_876, 10, 69]
+            for number in range(9)
+            for name, mean in times.items()
+        ],
+        "checked": 5,
+        "wrong": [],
+        "scans": {
+            "files": 2.0,
+            "files_by_time": 1.0,
+            "files_by_value": 0.0,
+            "files_read": 1.0,
+            "groups": 31.0,
+            "groups_read": 2.5,
+            "bytes": 5.2e7,
+            "bytes_read": 3.1e6,
+            "log_rows": 12.0,
+            "indexed": 0.5,
+        },
+        "visible": {"count": 14, "min": 0.02, "max": 0.15, "mean": 0.05, "p50": 0.04, "p99": 0.14},
+        "just_arrived": [[120, 0.09, 1], [125, 0.11, 2]],
+    } | facts
 
 
 def validation(passed: bool, **facts: Any) -> dict[str, Any]:

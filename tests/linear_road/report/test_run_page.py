@@ -9,7 +9,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.linear_road.report.made_run import FACTS, make_run, validation, write_answers
+from tests.linear_road.report.made_run import (
+    FACTS,
+    HISTORY,
+    make_run,
+    query_session,
+    validation,
+    write_answers,
+)
 
 from causeway.linear_road.report.city import City, city_data, read_city
 from causeway.linear_road.report.run_measurements import measure_run
@@ -116,6 +123,34 @@ def test_a_validation_is_shown(tmp_path: Path) -> None:
     assert tiles(html)["failed"] == "15 wrong, 2 malformed"
     assert "vehicle 7 says &lt;script&gt;alert(1)&lt;/script&gt;" in html
     assert "<script>alert(1)" not in html
+
+
+def test_a_run_that_keeps_its_reports(tmp_path: Path) -> None:
+    run = make_run(tmp_path / "run", **HISTORY)
+    html = page(run)
+    assert "holds 2,000,000 position reports in 52.0 MB (26.0 bytes a row) and 2 files" in html
+    assert "1.50 µs a row" in html
+    assert "causeway linear-road query" in html
+    # Samples before minute 2 are not of real time.
+    assert "<td>this run</td><td>1,000.0</td><td>1,500.0</td><td>1,200.0</td><td>30.0</td>" in html
+    sessions = [query_session(), query_session(rate=20, index=False, live=False, wrong=["<b>short</b>"])]
+    (run / "queries.json").write_text(json.dumps({"layout": 1, "sessions": sessions}))
+    html = page(run)
+    for told in (
+        "release to readable, noted by the writer",
+        '<td class="holds">0.040</td><td>0.060</td><td>0.471</td>',
+        '<td class="out">0.400</td><td>0.338</td><td>1.373</td>',
+        "<td>20 a minute, no index</td>",
+        "1.0 of 2 files (1.0 were passed over by time, 0.0 by value), 2.5 of 31 row groups",
+        "1 of 10 compared answers are wrong",
+        "&lt;b&gt;short&lt;/b&gt;",
+        "history-queries",
+    ):
+        assert told in html
+    # Those of seconds 120 and 125 were asked for in the session, that of second 131 after it.
+    assert "<td>toll notification</td><td>3.750</td><td>5.000</td><td>5.500</td><td>5.500</td>" in html
+    (run / "queries.json").write_text("{")
+    assert "queries.json cannot be read" in page(run)
 
 
 def test_without_real_time_there_are_no_response_times(tmp_path: Path) -> None:

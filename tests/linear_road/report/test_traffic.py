@@ -12,9 +12,11 @@ import pytest
 from rich.console import Console
 from tests.linear_road.report.made_inspection import inspection
 
-from causeway.linear_road.inspection.expectations import Accident, Traffic, Verdict, judge, travel_law
+from causeway.linear_road.inspection.expectations import judge, travel_law
 from causeway.linear_road.inspection.inspect import Inspection
+from causeway.linear_road.inspection.traffic import Accident, Traffic
 from causeway.linear_road.report.traffic import inspection_table, write_traffic_page
+from causeway.report.figures import Verdict
 
 
 def full_run(expressways: float) -> Traffic:

@@ -180,6 +180,7 @@ def test_what_came_to_no_end_can_be_resumed(workload: Workload, tmp_path: Path, 
         (["--speed", "1"], "was begun with speed 2.0; it cannot be resumed with 1.0"),
         (["--speed", "max"], "was begun with speed 2.0; it cannot be resumed with 'max'"),
         (["--from-minute", "0"], "was begun with from minute 1; it cannot be resumed with 0"),
+        (["--engine", "tables"], "was begun with engine 'columnar'; it cannot be resumed with 'tables'"),
     ],
 )
 def test_a_resumed_run_keeps_its_settings(
@@ -192,7 +193,7 @@ def test_a_resumed_run_keeps_its_settings(
 
 
 def test_the_choice_of_rules_has_all_there_are() -> None:
-    from causeway.cli.linear_road import RulesOption
+    from causeway.cli.linear_road.run import RulesOption
 
     assert {option.value for option in RulesOption} == set(RULES)
 

@@ -12,9 +12,9 @@ from tests.linear_road.validation.made_workload import write_workload
 
 from causeway.linear_road.history.prepared import PreparedHistory
 from causeway.linear_road.pipeline.query import Shards
-from causeway.linear_road.runner import run_pipeline
+from causeway.linear_road.runner import engine
+from causeway.linear_road.runner.engine import ColumnarEngine
 from causeway.linear_road.runner.run_folder import RunFolder
-from causeway.linear_road.runner.run_pipeline import RunPipeline
 from causeway.linear_road.runner.warm_up import warm_up
 from causeway.linear_road.workload.workload import Workload
 from causeway.streaming.watch import QueryFailedError
@@ -24,6 +24,8 @@ class EndedQuery:
     """A query that somebody has stopped: it has no failure, and will answer nothing."""
 
     isActive = False  # noqa: N815 - Spark's name
+
+    lastProgress = None  # noqa: N815 - Spark's name
 
     def exception(self) -> None:
         return None
@@ -43,11 +45,11 @@ def test_it_does_not_wait_for_a_query_that_has_ended(
     def ended(*_: Any, **__: Any) -> contextlib.nullcontext[EndedQuery]:
         return contextlib.nullcontext(EndedQuery())
 
-    monkeypatch.setattr(run_pipeline, "answering", ended)
+    monkeypatch.setattr(engine, "answering", ended)
     history = PreparedHistory(tmp_path, "none")
-    pipeline = RunPipeline(None, Shards((0,), 1), "vldb2004", history)  # type: ignore[arg-type]
     folder = RunFolder(tmp_path / "run")
+    columnar = ColumnarEngine(None, Shards((0,), 1), "vldb2004", history, folder.log)  # type: ignore[arg-type]
     folder.path.mkdir()
     with pytest.raises(QueryFailedError, match=r"ended before all was answered \(the log is .*log\.txt"):
-        warm_up(folder, workload, pipeline)
+        warm_up(folder, workload, columnar)
     assert not list(folder.path.iterdir())

@@ -39,5 +39,11 @@ class SimulatedClock:
             return self._origin
         return self._clock.position(moment)
 
+    def due(self, second: float) -> float:
+        """The moment at which a simulated second is due; real time must have started."""
+        if self.started_at is None or self._clock is None:
+            raise RuntimeError("real time has not started")
+        return self._clock.due(second)
+
     def _started(self, started_at: float) -> DeliveryClock:
         return DeliveryClock(started_at, self._origin, self._speed)

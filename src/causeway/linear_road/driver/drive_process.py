@@ -9,12 +9,11 @@ from __future__ import annotations
 import gc
 import math
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
 from causeway.linear_road.driver.deliver import drive
-from causeway.linear_road.driver.spool import SPOOL_BYTES, delivered_until, source_options
+from causeway.linear_road.driver.spool import SPOOL_BYTES, delivered_until
 from causeway.linear_road.workload.workload import Workload
 from causeway.runtime.child_process import ChildProcess, run_as_child
 from causeway.streaming.delivery import SpoolControl
@@ -28,7 +27,7 @@ class DriveProcess:
     """A driver at work on `spool`.
 
     Start it before Spark: until `start` it encodes the first seconds ahead, and waits as long as it takes. A
-    past that is larger than the spool may be (`SPOOL_BYTES`) is delivered only as fast as it is answered, so
+    past that is larger than the spool may be (`spool_limit`) is delivered only as fast as it is answered, so
     that `ready` must not be waited for before the query runs.
     """
 
@@ -41,6 +40,7 @@ class DriveProcess:
         from_minute: int,
         resume: bool,
         log: Path,
+        spool_limit: int = SPOOL_BYTES,
     ) -> None:
         """`speed` None delivers everything at once. The process appends what it has to say to `log`."""
         self._control = SpoolControl(spool)
@@ -54,6 +54,7 @@ class DriveProcess:
                 "speed": speed,
                 "from_minute": from_minute,
                 "resume": resume,
+                "spool_limit": spool_limit,
             },
             log,
             name="the data driver",
@@ -108,14 +109,9 @@ class DriveProcess:
 class SpoolDelivery:
     """A driver and its spool as the delivery of a run; positions are simulated seconds."""
 
-    def __init__(self, process: DriveProcess, spool: Path, shard_keys: Sequence[int]) -> None:
+    def __init__(self, process: DriveProcess, spool: Path) -> None:
         self._process = process
         self._spool = spool
-        self._shard_keys = shard_keys
-
-    def source(self) -> tuple[str, dict[str, str]]:
-        """Format and options of the stream that a query reads."""
-        return source_options(self._spool, self._shard_keys)
 
     @property
     def delivered(self) -> int:
@@ -155,7 +151,7 @@ def _deliver(arguments: dict[str, Any]) -> None:
         from_minute=arguments["from_minute"],
         start_when=start_requested if arguments["speed"] else None,
         resume=arguments["resume"],
-        spool_limit=SPOOL_BYTES,
+        spool_limit=arguments["spool_limit"],
     )
 
 

@@ -112,6 +112,12 @@ def delivered_until(spool: Path) -> int:
     return max((file.last + 1 for file in spool_files(spool)), default=0)
 
 
-def source_options(spool: Path, shard_keys: Sequence[int]) -> tuple[str, dict[str, str]]:
-    """Format and options of the Spark stream that reads the spool, a cell for each shard."""
-    return SPOOL_FORMAT, {"path": str(spool.resolve()), "keys": json.dumps(list(shard_keys))}
+def source_options(
+    spool: Path, shard_keys: Sequence[int], kept: Path | None = None
+) -> tuple[str, dict[str, str]]:
+    """Format and options of the Spark stream that reads the spool, a cell for each shard.
+
+    `kept` is the mark of a keeper: files stay in the spool until it has taken them, too.
+    """
+    options = {"path": str(spool.resolve()), "keys": json.dumps(list(shard_keys))}
+    return SPOOL_FORMAT, options if kept is None else options | {"kept": str(kept.resolve())}

@@ -25,6 +25,7 @@ from causeway.linear_road.history.prepared import (
     PreparedHistory,
     save_daily_tolls,
     save_weekday_sums,
+    saved_tables,
 )
 from causeway.linear_road.workload.workload import Workload
 from causeway.runtime.errors import UserError
@@ -152,7 +153,7 @@ def _prepare(spark: SparkSession, workload: Workload) -> Preparation:
             # The longest tasks first: SegmentHistory is the larger table.
             keys = [(table, xway) for table in reversed(_TABLES) for xway in sorted(tables[table])]
             tasks = [partial(_make, table, fresh, xway, tables[table][xway]) for table, xway in keys]
-            made = _run(spark, "preparing", tasks, lambda: len(list(fresh.glob("*[st].npy"))))
+            made = _run(spark, "preparing", tasks, lambda: saved_tables(fresh))
             rows = dict.fromkeys((table.name for table in _TABLES), 0)
             for (table, _), count in zip(keys, made, strict=True):
                 rows[table.name] += count

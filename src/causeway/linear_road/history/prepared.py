@@ -28,7 +28,7 @@ from causeway.linear_road.model.calendar import HISTORY_DAYS
 from causeway.runtime.errors import UserError
 from causeway.runtime.output_folder import write_json
 
-__all__ = ["PREPARED_FILE", "PreparedHistory", "save_daily_tolls", "save_weekday_sums"]
+__all__ = ["PREPARED_FILE", "PreparedHistory", "save_daily_tolls", "save_weekday_sums", "saved_tables"]
 
 PREPARED_FILE = "prepared.json"
 _LAYOUT = 1
@@ -129,6 +129,11 @@ def save_daily_tolls(folder: Path, xway: int, history: DailyTolls) -> None:
 def save_weekday_sums(folder: Path, xway: int, history: WeekdaySums) -> None:
     """Write an expressway's SegmentHistory to where `PreparedHistory` looks for it."""
     np.save(_array_path(folder, xway, _SEGMENTS), history, allow_pickle=False)
+
+
+def saved_tables(folder: Path) -> int:
+    """How many tables of expressways have been saved so far, two of each expressway."""
+    return sum(1 for name in (_TOLLS, _SEGMENTS) for _ in folder.glob(f"xway-*-{name}.npy"))
 
 
 def _array_path(folder: Path, xway: int, name: str) -> Path:

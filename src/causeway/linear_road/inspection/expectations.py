@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from enum import StrEnum
 from typing import Final, NamedTuple
 
+from causeway.linear_road.inspection.traffic import Traffic
 from causeway.linear_road.model import expressway as road
+from causeway.report.figures import Figure, Ledger, count_text
 
-__all__ = ["Accident", "Figure", "Traffic", "TravelLaw", "Verdict", "judge", "travel_law"]
+__all__ = ["TravelLaw", "judge", "travel_law"]
 
 FULL_MINUTES: Final = 180
 """Section 3.1.2, footnote 3: a run is 10,800 seconds."""
@@ -47,97 +47,6 @@ DENSE, SPARSE = 150, 50
 _STANDARD_DEVIATIONS = 4
 
 _Show = Callable[[float], str]
-
-
-class Verdict(StrEnum):
-    """What became of a promise."""
-
-    HOLDS = "holds"
-    OUT = "out"
-    NOT_JUDGED = "not judged"
-
-
-@dataclass(frozen=True)
-class Figure:
-    """One line of the table."""
-
-    group: str
-    name: str
-    measured: str
-    expected: str
-    verdict: Verdict
-    value: float | None
-    """The measured number, where there is one."""
-
-
-@dataclass(frozen=True)
-class Accident:
-    """Two or more vehicles stopped at one place, by the 2004 rules; times are seconds."""
-
-    expressway: int
-    direction: int
-    lane: int
-    segment: int
-    position: int
-    detected: int
-    cleared: int
-    """First second without it; where `standing`, only the second up to which its reports vouch for it."""
-    standing: bool
-    """Not yet cleared when the stream ends."""
-
-
-@dataclass(frozen=True)
-class Traffic:
-    """What was measured, over all expressways together; sequences by minute begin with minute 1."""
-
-    reports: int
-    reports_per_minute: Sequence[int]
-    reports_per_phase: Sequence[int]
-    """Reports at each second modulo 30."""
-    last_second: int
-    directions: int
-    """Directions of expressways that were reported from."""
-    vehicles: int
-    trips: int
-    vehicles_with_several_trips: int
-    vehicles_on_several_expressways: int
-    two_at_once: int
-    too_soon: int
-    """Reports less than 30 s after the same vehicle's one before."""
-    vanished: int
-    """Reports more than 30 s after the same vehicle's one before, though that was not from the exit lane."""
-    outside_domain: int
-    wrong_segment: int
-    out_of_sequence: int
-    backwards: int
-    wrong_ramp: int
-    top_speed: int
-    lowest_speed: int
-    top_ramp_speed: int
-    trips_to_enter: int
-    """Trips that begin inside the stream; those cut by the start of a slice are none."""
-    trips_entered: int
-    trips_to_exit: int
-    """Trips that end before the stream does."""
-    trips_exited: int
-    entries_per_segment: Sequence[int]
-    exits_per_segment: Sequence[int]
-    requests_per_type: dict[int, int]
-    requests_unanswerable: int
-    requests_sharing_a_number: int
-    requests_without_report: int
-    accidents: Sequence[Accident]
-    toll_notifications: int
-    accident_alerts: int
-    mean_speed: float | None
-    dense_speed: float | None
-    """Mean speed in the travel lanes of segments and minutes with more than 150 vehicles."""
-    sparse_speed: float | None
-    """The same with fewer than 50."""
-    accident_speed: float | None
-    """Mean speed in the segments of accidents while they stand."""
-    congested: int
-    """Segments and minutes with Lav below 40 and more than 50 vehicles in the minute before."""
 
 
 class TravelLaw(NamedTuple):
@@ -181,10 +90,6 @@ def judge(traffic: Traffic, expressways: float, minutes: int) -> tuple[Figure, .
     return tuple(ledger.figures)
 
 
-def _count(number: float) -> str:
-    return f"{number:,.0f}"
-
-
 def _percent(share: float) -> str:
     return f"{share * 100:.2f} %"
 
@@ -204,42 +109,33 @@ def _moments(counts: Sequence[float]) -> tuple[float, float]:
     return mean, math.sqrt(sum((i - mean) ** 2 * n for i, n in enumerate(counts)) / total)
 
 
-class _Ledger:
-    """The figures, group by group; a check without a verdict yet is `None`, and is not judged."""
+class _Ledger(Ledger):
+    """The figures of a workload."""
 
     def __init__(self, traffic: Traffic, expressways: float, minutes: int) -> None:
-        self.figures: list[Figure] = []
+        super().__init__()
         self._traffic = traffic
         self._expressways = expressways
         self._minutes = minutes
         self._full = minutes == FULL_MINUTES
-        self._group = ""
 
-    def _enter(
-        self, name: str, value: float | None, expected: str, holds: bool | None, show: _Show = _count
+    def _when_full(
+        self, name: str, value: float, expected: str, holds: bool, show: _Show = count_text
     ) -> None:
-        verdict = Verdict.NOT_JUDGED if holds is None else Verdict.HOLDS if holds else Verdict.OUT
-        measured = "—" if value is None else show(value)
-        self.figures.append(Figure(self._group, name, measured, expected, verdict, value))
-
-    def _when_full(self, name: str, value: float, expected: str, holds: bool, show: _Show = _count) -> None:
         """Judge only a run of three hours; of another, show what it has."""
-        self._enter(name, value, expected if self._full else "—", holds if self._full else None, show)
+        self.enter(name, value, expected if self._full else "—", holds if self._full else None, show)
 
     def _near(self, name: str, each: float, *values: int, judged: bool, allowed: float | None = None) -> None:
         """Every value within `allowed` (a tenth where not given) of `each` for every expressway."""
         target, margin = each * self._expressways, (allowed or TOLERANCE * each) * self._expressways
         holds = all(abs(value - target) <= margin for value in values)
-        measured = " to ".join(_count(value) for value in sorted({min(values), max(values)}))
-        shown = _count(margin) if allowed else f"{TOLERANCE:.0%}"
-        expected = f"{_count(target)} ± {shown}" if judged else "—"
-        self._enter(name, min(values), expected, holds if judged else None, lambda _: measured)
-
-    def _none(self, name: str, value: int) -> None:
-        self._enter(name, value, "0", value == 0)
+        measured = " to ".join(count_text(value) for value in sorted({min(values), max(values)}))
+        shown = count_text(margin) if allowed else f"{TOLERANCE:.0%}"
+        expected = f"{count_text(target)} ± {shown}" if judged else "—"
+        self.enter(name, min(values), expected, holds if judged else None, lambda _: measured)
 
     def volume(self) -> None:
-        self._group = "Volume"
+        self.group = "Volume"
         traffic = self._traffic
         minutes = traffic.reports_per_minute or [0]
         last = minutes[-LAST_MINUTES:]
@@ -251,30 +147,30 @@ class _Ledger:
         )
         self._near(f"in each of last {LAST_MINUTES} minutes", LAST_MINUTE, *last, judged=self._full)
         end = self._minutes * 60
-        self._enter("second of the last report", traffic.last_second, f"< {end:,}", traffic.last_second < end)
+        self.enter("second of the last report", traffic.last_second, f"< {end:,}", traffic.last_second < end)
         directions = math.ceil(2 * self._expressways)
-        self._enter(
-            "directions in use", traffic.directions, _count(directions), traffic.directions == directions
+        self.enter(
+            "directions in use", traffic.directions, count_text(directions), traffic.directions == directions
         )
 
     def vehicles(self) -> None:
-        self._group = "Vehicles"
+        self.group = "Vehicles"
         traffic = self._traffic
         self._near("vehicles", VEHICLES, traffic.vehicles, judged=self._full)
-        self._enter("trips", traffic.trips, "—", None)
+        self.enter("trips", traffic.trips, "—", None)
         trips, roads = traffic.vehicles_with_several_trips, traffic.vehicles_on_several_expressways
         self._when_full("vehicles on several trips", trips, "some", trips > 0)
         if self._expressways > 1:
             self._when_full("vehicles on several roads", roads, "some", roads > 0)
-        self._none("in two places at once", traffic.two_at_once)
+        self.enter_none("in two places at once", traffic.two_at_once)
 
     def reports(self) -> None:
-        self._group = "Reports"
+        self.group = "Reports"
         traffic = self._traffic
-        self._none("tuples out of domain", traffic.outside_domain)
-        self._none("Seg is not Pos div 5280", traffic.wrong_segment)
-        self._none(f"reports under {road.REPORT_INTERVAL} s apart", traffic.too_soon)
-        self._none("vehicles lost on the road", traffic.vanished)
+        self.enter_none("tuples out of domain", traffic.outside_domain)
+        self.enter_none("Seg is not Pos div 5280", traffic.wrong_segment)
+        self.enter_none(f"reports under {road.REPORT_INTERVAL} s apart", traffic.too_soon)
+        self.enter_none("vehicles lost on the road", traffic.vanished)
         # A vehicle keeps its phase, so that the draws are trips; as they differ in length, half as much more.
         self._spread(
             "stagger: largest deviation",
@@ -285,10 +181,10 @@ class _Ledger:
     def _spread(self, name: str, deviation: float | None, by_chance: float) -> None:
         allowed = max(TOLERANCE, by_chance)
         holds = None if deviation is None or allowed >= 1 else deviation <= allowed
-        self._enter(name, deviation, "—" if holds is None else f"≤ {allowed:.0%}", holds, _percent)
+        self.enter(name, deviation, "—" if holds is None else f"≤ {allowed:.0%}", holds, _percent)
 
     def journeys(self) -> None:
-        self._group = "Journeys"
+        self.group = "Journeys"
         traffic = self._traffic
         law = travel_law(self._expressways)
         self._all("trips begun in entry lane", traffic.trips_entered, traffic.trips_to_enter)
@@ -304,10 +200,10 @@ class _Ledger:
             mean_by_law, deviation_by_law = _moments(law.exits)
             self._moment("mean", mean, mean_by_law, TOLERANCE)
             self._moment("deviation", deviation, deviation_by_law, DEVIATION_TOLERANCE)
-        self._enter("finished trips", finished, "—", None)
-        self._none("moves that skip a segment", traffic.out_of_sequence)
-        self._none("moves the wrong way", traffic.backwards)
-        self._none("moves back over a ramp", traffic.wrong_ramp)
+        self.enter("finished trips", finished, "—", None)
+        self.enter_none("moves that skip a segment", traffic.out_of_sequence)
+        self.enter_none("moves the wrong way", traffic.backwards)
+        self.enter_none("moves back over a ramp", traffic.wrong_ramp)
 
     def _moment(self, name: str, value: float, target: float, tolerance: float) -> None:
         name = f"exit segments: {name}"
@@ -318,27 +214,27 @@ class _Ledger:
         share = those / of if of else None
         # Cut, not rounded: 99.999 % is not all.
         cut = math.floor(share * 10_000) / 10_000 if share else 0
-        self._enter(name, share, "100 %", None if share is None else those == of, lambda _: _percent(cut))
+        self.enter(name, share, "100 %", None if share is None else those == of, lambda _: _percent(cut))
 
     def road(self) -> None:
-        self._group = "Speed and congestion"
+        self.group = "Speed and congestion"
         traffic = self._traffic
         top, lowest, ramp = traffic.top_speed, traffic.lowest_speed, traffic.top_ramp_speed
-        self._enter("top speed", top, f"≤ {road.MAX_SPEED} mph", top <= road.MAX_SPEED)
-        self._enter("lowest speed", lowest, "≥ 0 mph", lowest >= 0)
-        self._enter("top speed on ramps", ramp, f"≤ {RAMP_SPEED} mph", ramp <= RAMP_SPEED)
+        self.enter("top speed", top, f"≤ {road.MAX_SPEED} mph", top <= road.MAX_SPEED)
+        self.enter("lowest speed", lowest, "≥ 0 mph", lowest >= 0)
+        self.enter("top speed on ramps", ramp, f"≤ {RAMP_SPEED} mph", ramp <= RAMP_SPEED)
         self._slower("mean speed where dense", traffic.dense_speed, traffic.sparse_speed)
         self._slower("mean speed at accidents", traffic.accident_speed, traffic.mean_speed)
         self._when_full("congested segment-minutes", traffic.congested, "some", traffic.congested > 0)
 
     def _slower(self, name: str, speed: float | None, than: float | None) -> None:
         if speed is None or than is None:
-            self._enter(name, speed, "—", None, _tenths)
+            self.enter(name, speed, "—", None, _tenths)
         else:
-            self._enter(name, speed, f"< {than:.1f} mph", speed < than, _tenths)
+            self.enter(name, speed, f"< {than:.1f} mph", speed < than, _tenths)
 
     def accidents(self) -> None:
-        self._group = "Accidents"
+        self.group = "Accidents"
         found = self._traffic.accidents
         target = self._expressways * self._minutes / MINUTES_PER_ACCIDENT
         # The last one of each expressway may come too late to be detected.
@@ -346,30 +242,30 @@ class _Ledger:
         limit = math.ceil(target) + math.ceil(max(1, TOLERANCE * target))
         judged = self._minutes >= MINUTES_PER_ACCIDENT
         expected = f"{target:g} ({fewest} to {limit})" if judged else "—"
-        self._enter("accidents", len(found), expected, fewest <= len(found) <= limit if judged else None)
+        self.enter("accidents", len(found), expected, fewest <= len(found) <= limit if judged else None)
         lengths = [a.cleared - a.detected for a in found if not a.standing]
         shortest, longest = (m * 60 for m in ACCIDENT_MINUTES)
         # Where a vehicle is, is known only every 30 s.
         holds = all(shortest - road.REPORT_INTERVAL <= n <= longest + road.REPORT_INTERVAL for n in lengths)
-        self._enter(
+        self.enter(
             "minutes until cleared",
             min(lengths) / 60 if lengths else None,
             "10 to 20 (± 30 s)",
             holds if lengths else None,
             lambda least: f"{least:.1f} to {max(lengths) / 60:.1f}",
         )
-        self._enter("still standing at the end", len(found) - len(lengths), "—", None)
+        self.enter("still standing at the end", len(found) - len(lengths), "—", None)
 
     def requests(self) -> None:
-        self._group = "Requests"
+        self.group = "Requests"
         traffic = self._traffic
         requests = sum(traffic.requests_per_type.values())
         self._share("requests per report", requests, traffic.reports, REQUEST_SHARE)
         for number, share in REQUEST_TYPE_SHARES.items():
             self._share(f"type {number}", traffic.requests_per_type.get(number, 0), requests, share)
-        self._none("unanswerable requests", traffic.requests_unanswerable)
-        self._none("requests that share a QID", traffic.requests_sharing_a_number)
-        self._none("requests without a report", traffic.requests_without_report)
+        self.enter_none("unanswerable requests", traffic.requests_unanswerable)
+        self.enter_none("requests that share a QID", traffic.requests_sharing_a_number)
+        self.enter_none("requests without a report", traffic.requests_without_report)
 
     def _share(self, name: str, those: int, of: int, target: float) -> None:
         share = those / of if of else None
@@ -379,17 +275,17 @@ class _Ledger:
         if holds and allowed >= 1:
             # Too few to tell.
             holds = None
-        self._enter(name, share, expected, holds, _percent)
+        self.enter(name, share, expected, holds, _percent)
 
     def answers(self) -> None:
-        self._group = "Answers to come"
+        self.group = "Answers to come"
         for name, value, each in (
             ("toll notifications", self._traffic.toll_notifications, TOLL_NOTIFICATIONS),
             ("accident alerts", self._traffic.accident_alerts, ACCIDENT_ALERTS),
         ):
             target = each * self._expressways
             holds = target / ANSWERS_FACTOR <= value <= target * ANSWERS_FACTOR
-            self._when_full(name, value, f"{_count(target)} factor {ANSWERS_FACTOR}", holds)
+            self._when_full(name, value, f"{count_text(target)} factor {ANSWERS_FACTOR}", holds)
 
 
 def _binned(segments: Sequence[float]) -> list[float]:

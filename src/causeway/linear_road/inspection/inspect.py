@@ -19,16 +19,14 @@ from causeway.linear_road.inspection import questions
 from causeway.linear_road.inspection.expectations import (
     DENSE,
     SPARSE,
-    Accident,
-    Figure,
-    Traffic,
-    Verdict,
     judge,
 )
 from causeway.linear_road.inspection.questions import SINGLE, Mark
+from causeway.linear_road.inspection.traffic import Accident, Traffic
 from causeway.linear_road.model import expressway as road
 from causeway.linear_road.workload.stream_frame import read_stream
 from causeway.linear_road.workload.workload import Workload
+from causeway.report.figures import Figure, count_verdicts
 from causeway.runtime.output_folder import write_json
 from causeway.runtime.progress import watched
 
@@ -74,7 +72,7 @@ class Inspection:
     @property
     def holds(self) -> bool:
         """Whether no figure is out."""
-        return all(figure.verdict is not Verdict.OUT for figure in self.figures)
+        return not count_verdicts(self.figures).out
 
 
 def inspect_workload(spark: SparkSession, workload: Workload) -> Inspection:

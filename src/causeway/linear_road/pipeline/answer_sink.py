@@ -12,41 +12,23 @@ from balances.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from causeway.linear_road.driver.clock import SimulatedClock
-from causeway.linear_road.model.answers import ANSWER_SCHEMA
+from causeway.linear_road.pipeline.answer_files import write_answers, write_whole
 from causeway.streaming.cells import Arrays, concatenate, unpack
 from causeway.streaming.sink import BatchFolder
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-__all__ = ["AnswerSink", "MissingShardError", "answer_table"]
+__all__ = ["AnswerSink", "MissingShardError"]
 
-_FIELDS: Final[dict[int, dict[str, str]]] = {
-    0: {"Time": "toll_time", "VID": "toll_vid", "Spd": "toll_lav", "Toll": "toll_toll"},
-    1: {"Time": "alert_time", "VID": "alert_vid", "Seg": "alert_seg"},
-    2: {
-        "Time": "balance_time",
-        "QID": "balance_qid",
-        "ResultTime": "balance_result_time",
-        "Bal": "balance_bal",
-    },
-    3: {"Time": "expenditure_time", "QID": "expenditure_qid", "Bal": "expenditure_bal"},
-    4: {
-        "Time": "journey_time",
-        "QID": "journey_qid",
-        "TravelTime": "journey_travel_time",
-        "Toll": "journey_toll",
-    },
-}
 _SPENT: Final = ("reading", "unpacking", "kernel", "state")
 """Seconds that tasks note, summed over all of them."""
 _SEGMENT_FIELDS: Final = ("Minute", "XWay", "Dir", "Seg", "Cars", "Lav", "Toll", "Accident")
@@ -57,13 +39,25 @@ class MissingShardError(RuntimeError):
 
 
 class AnswerSink:
-    """Writes batches of `shards` shards into a run's folder; to be given to `foreachBatch`."""
+    """Writes batches of `shards` shards into a run's folder; to be given to `foreachBatch`.
 
-    def __init__(self, batches: BatchFolder, segments: Path, clock: SimulatedClock, shards: int) -> None:
+    With `wait_until_kept`, answers are handed over after the reports of their batch, up to the second that it
+    is called with, are in the history.
+    """
+
+    def __init__(
+        self,
+        batches: BatchFolder,
+        segments: Path,
+        clock: SimulatedClock,
+        shards: int,
+        wait_until_kept: Callable[[int], None] | None = None,
+    ) -> None:
         self._batches = batches
         self._segments = segments
         self._clock = clock
         self._shards = shards
+        self._wait_until_kept = wait_until_kept
 
     def __call__(self, batch: DataFrame, number: int) -> None:
         began = time.perf_counter()
@@ -75,29 +69,27 @@ class AnswerSink:
         tuples = int(answers["batch_tuples"].sum() + answers["batch_balances"][0])
         if not tuples:
             return
-        output = self._batches.begin(number)
         ended = {name: answers[f"segment_{name.lower()}"] for name in _SEGMENT_FIELDS}
         if len(ended["Minute"]):
-            _write_whole(pa.table(ended), self._segments / output.name)
-        # All work on the rows is done but writing them down: this is the hand-over.
-        handed_over = time.time()
-        emit = self._clock.at(handed_over)
-        _write_whole(answer_table(answers, emit), output)
-        readable = time.time()
+            write_whole(pa.table(ended), self._segments / self._batches.output(number).name)
+        last_second = int(answers["batch_last"].max())
+        waited = time.perf_counter()
+        if self._wait_until_kept is not None:
+            self._wait_until_kept(last_second)
+        waited = time.perf_counter() - waited
         spent = {what: float(answers[f"spent_{what}"].sum()) for what in _SPENT}
-        note = {
+        facts = {
             "batch": number,
             "first_second": int(answers["batch_first"].min()),
-            "last_second": int(answers["batch_last"].max()),
+            "last_second": last_second,
             "tuples": tuples,
-            "answers": {str(kind): len(answers[fields["Time"]]) for kind, fields in _FIELDS.items()},
-            "handed_over": handed_over,
-            "readable": readable,
-            "emit": emit,
-            "readable_simulated": self._clock.at(readable),
-            "spent": spent | {"tasks": collected - began, "sink": time.perf_counter() - collected},
         }
-        self._batches.finish(number, note)
+        spent |= {
+            "tasks": collected - began,
+            "history": waited,
+            "sink": time.perf_counter() - collected - waited,
+        }
+        write_answers(self._batches, answers, self._clock, facts, spent)
 
     def _check_shards(self, present: list[int], number: int) -> None:
         if sorted(present) != list(range(self._shards)):
@@ -105,25 +97,6 @@ class AnswerSink:
                 f"batch {number} must have answers of the shards 0 to {self._shards - 1}, each once; "
                 f"it has {', '.join(map(str, sorted(present))) or 'none'}"
             )
-
-
-def answer_table(answers: Arrays, emit: float) -> pa.Table:
-    """All answers as rows, null where a field is not of the type."""
-    parts = []
-    for kind, fields in _FIELDS.items():
-        count = len(answers[fields["Time"]])
-        columns: list[Any] = []
-        for field in ANSWER_SCHEMA:
-            if field.name in fields:
-                columns.append(pa.array(answers[fields[field.name]], field.type))
-            elif field.name == "Type":
-                columns.append(pa.array(np.full(count, kind, np.int8)))
-            elif field.name == "Emit":
-                columns.append(pa.array(np.full(count, emit)))
-            else:
-                columns.append(pa.nulls(count, field.type))
-        parts.append(pa.record_batch(columns, schema=ANSWER_SCHEMA))
-    return pa.Table.from_batches(parts)
 
 
 def _add_up(shards: Sequence[Arrays]) -> Arrays:
@@ -137,9 +110,3 @@ def _add_up(shards: Sequence[Arrays]) -> Arrays:
     total = np.stack([shard["balance_bal"] for shard in shards]).sum(axis=0, dtype=np.int32)
     balances = {name: values for name, values in shards[0].items() if name.startswith("balance_")}
     return concatenate(shards) | balances | {"balance_bal": total}
-
-
-def _write_whole(table: pa.Table, path: Path) -> None:
-    unfinished = path.with_name(f".{path.name}")
-    pq.write_table(table, unfinished, compression="lz4", use_dictionary=False, write_statistics=False)
-    unfinished.replace(path)

@@ -27,6 +27,7 @@ from causeway.linear_road.driver.spool import (
     files_between,
     spool_files,
 )
+from causeway.linear_road.keeping.kept_mark import KeptMark
 from causeway.linear_road.model.tuples import INPUT_SCHEMA
 from causeway.linear_road.pipeline.tuples_by_shard import deal
 from causeway.streaming.cells import pack
@@ -38,7 +39,10 @@ _SCHEMA: Final = pa.schema([("shard", pa.int32()), ("first", pa.int32()), ("tupl
 
 
 class SpoolSource(DataSource):
-    """Options: `path`, the spool; `keys`, the shards' keys as a list in JSON. See `spool.source_options`."""
+    """Options: `path`, the spool; `keys`, the shards' keys as a list in JSON; `kept`, a keeper's mark.
+
+    See `spool.source_options`.
+    """
 
     @classmethod
     def name(cls) -> str:
@@ -48,13 +52,19 @@ class SpoolSource(DataSource):
         return SPOOL_DDL
 
     def streamReader(self, schema: Any) -> DataSourceStreamReader:  # noqa: N802 - Spark's name
-        return _SpoolReader(Path(self.options["path"]), json.loads(self.options["keys"]))
+        kept = self.options.get("kept")
+        return _SpoolReader(
+            Path(self.options["path"]),
+            json.loads(self.options["keys"]),
+            None if kept is None else KeptMark(Path(kept)),
+        )
 
 
 class _SpoolReader(DataSourceStreamReader):
-    def __init__(self, spool: Path, keys: Sequence[int]) -> None:
+    def __init__(self, spool: Path, keys: Sequence[int], kept: KeptMark | None = None) -> None:
         self._spool = spool
         self._keys = keys
+        self._kept = kept
 
     def initialOffset(self) -> dict[str, int]:  # noqa: N802
         return {"second": 0}
@@ -110,9 +120,10 @@ class _SpoolReader(DataSourceStreamReader):
         )
 
     def commit(self, end: dict[str, int]) -> None:
-        """Remove what has been answered, except the newest file, whose name says how far delivery has got."""
+        """Remove what has been answered and kept; the newest file stays: its name tells what is delivered."""
+        done = end["second"] if self._kept is None else min(end["second"], self._kept.read())
         for file in spool_files(self._spool)[:-1]:
-            if file.last < end["second"]:
+            if file.last < done:
                 with suppress(FileNotFoundError):
                     file.path.unlink()
 

@@ -43,7 +43,11 @@ _PARTS_OF_A_BATCH: Final = {
     "work": ("addBatch",),
     "commits": ("walCommit", "commitOffsets"),
     "planning": ("queryPlanning", "latestOffset", "getBatch"),
+    "views": ("moves", "tolls", "crossings"),
+    "procedures": ("answers",),
+    "insert": ("insert",),
 }
+"""By the name of a part, the steps that Spark, or the engine of streaming tables, reports of a batch."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +59,8 @@ class Responses:
 
     answers: int
     late: int
+    least: float
+    mean: float
     p50: float
     p99: float
     worst: float
@@ -63,6 +69,8 @@ class Responses:
     bin_p50: F64
     bin_p99: F64
     bin_worst: F64
+    bin_mean: F64
+    bin_answers: I64
 
 
 @dataclass(frozen=True)
@@ -275,6 +283,8 @@ class _Tally:
         # Most of it is never touched, and takes no memory.
         self._histogram = np.zeros((len(DEADLINES), bins, _BUCKETS), np.int32)
         self._worst = np.full((len(DEADLINES), bins), -np.inf)
+        self._sum = np.zeros((len(DEADLINES), bins))
+        self._least = np.full(len(DEADLINES), np.inf)
         self._late = np.zeros(len(DEADLINES), np.int64)
 
     def add(self, kind: npt.NDArray[np.int8], time: npt.NDArray[np.int32], ready: F64) -> None:
@@ -283,6 +293,8 @@ class _Tally:
             self.answers,
             self._histogram,
             self._worst,
+            self._sum,
+            self._least,
             self._late,
             kind,
             time,
@@ -304,9 +316,12 @@ class _Tally:
             if not total.any():
                 continue
             worst = np.where(np.isfinite(self._worst[number]), self._worst[number], np.nan)
+            in_bins = seen.sum(axis=1, dtype=np.int64)
             summed[number] = Responses(
                 answers=int(total.sum()),
                 late=int(self._late[number]),
+                least=float(self._least[number]),
+                mean=float(self._sum[number].sum() / total.sum()),
                 p50=float(_percentile(total, 0.50, np.nanmax(worst))[0]),
                 p99=float(_percentile(total, 0.99, np.nanmax(worst))[0]),
                 worst=float(np.nanmax(worst)),
@@ -314,6 +329,8 @@ class _Tally:
                 bin_p50=_percentile(seen, 0.50, worst),
                 bin_p99=_percentile(seen, 0.99, worst),
                 bin_worst=worst,
+                bin_mean=self._sum[number] / np.where(in_bins > 0, in_bins, np.nan),
+                bin_answers=in_bins,
             )
         return summed
 
@@ -334,6 +351,8 @@ def _add_responses(
     answers: I64,
     histogram: npt.NDArray[np.int32],
     worst: F64,
+    total: F64,
+    least: F64,
     late: I64,
     kind: npt.NDArray[np.int8],
     time: npt.NDArray[np.int32],
@@ -354,6 +373,8 @@ def _add_responses(
         if ready[i] > time[i] + speed * deadlines[kind[i]]:
             late[kind[i]] += 1
         worst[kind[i], time_bin] = max(worst[kind[i], time_bin], response)
+        total[kind[i], time_bin] += response
+        least[kind[i]] = min(least[kind[i]], response)
         milliseconds = int(min(max(np.rint(1000 * response), 0), _LARGEST_MILLISECONDS))
         shift = 0
         while milliseconds >> shift >= _EXACT:

@@ -14,6 +14,7 @@ from causeway.linear_road.driver.deliver import PROMISED_LATENESS_MS
 from causeway.linear_road.model.answers import ANSWER_NAMES, DEADLINES
 from causeway.linear_road.report.city import City, read_city
 from causeway.linear_road.report.city_map import CITY_STYLE, city_map
+from causeway.linear_road.report.history_section import history_section, resources_section
 from causeway.linear_road.report.run_measurements import RunMeasurements, measure_run
 from causeway.linear_road.report.run_plots import load_plot, response_plot
 from causeway.report.page import (
@@ -62,11 +63,13 @@ def _page(run: RunMeasurements, city: City | None) -> str:
     sections = [
         ("Response times", _response_section(run)),
         ("Load", _load_section(run)),
+        ("History", history_section(run)),
+        ("Processor and memory", resources_section(run)),
         ("The city", _city_section(run, city)),
         ("Validation", _validation_section(run)),
         ("Settings", _settings_section(run.facts)),
     ]
-    body = "".join(section_html(heading, html) for heading, html in sections)
+    body = "".join(section_html(heading, html) for heading, html in sections if html is not None)
     title = f"Linear Road, L = {_expressways(run)}: {run.folder.absolute().name}"
     return page_html(title, _headline(run) + body, CITY_STYLE + _PLOTS_STYLE)
 

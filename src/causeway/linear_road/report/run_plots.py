@@ -28,8 +28,22 @@ from causeway.report.plots import (
 
 __all__ = ["load_plot", "response_plot"]
 
-_PART_COLOURS: Final = {"work": TEAL, "commits": AMBER, "planning": VIOLET}
-_PART_NAMES: Final = {"work": "answering", "commits": "commits", "planning": "planning, finding input"}
+_PART_COLOURS: Final = {
+    "work": TEAL,
+    "commits": AMBER,
+    "planning": VIOLET,
+    "views": TEAL,
+    "procedures": AMBER,
+    "insert": VIOLET,
+}
+_PART_NAMES: Final = {
+    "work": "answering",
+    "commits": "commits",
+    "planning": "planning, finding input",
+    "views": "views",
+    "procedures": "procedures, answers",
+    "insert": "insert",
+}
 
 
 def response_plot(run: RunMeasurements, number: int, wide: bool) -> go.Figure:
@@ -187,7 +201,7 @@ def _steps(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float32]:
 def _parts(batches: Batches) -> list[tuple[str, npt.NDArray[np.float64], str]]:
     """Name, seconds and colour of each part of a batch; one part where Spark has not reported more."""
     known = [name for name, seconds in batches.parts.items() if np.isfinite(seconds).any()]
-    if "work" not in known:
+    if not {"work", "views"} & set(known):
         return [("the whole batch", batches.seconds, _PART_COLOURS["work"])]
     return [(_PART_NAMES[name], batches.parts[name], _PART_COLOURS[name]) for name in known]
 

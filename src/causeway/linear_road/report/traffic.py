@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from html import escape
-from itertools import groupby
 from pathlib import Path
 
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
-from rich import box
 from rich.table import Table
-from rich.text import Text
 
 from causeway.linear_road.inspection.expectations import (
     FIRST_MINUTE,
@@ -18,57 +15,30 @@ from causeway.linear_road.inspection.expectations import (
     LAST_MINUTE,
     LAST_MINUTES,
     TOLERANCE,
-    Accident,
-    Verdict,
 )
 from causeway.linear_road.inspection.inspect import Inspection
+from causeway.linear_road.inspection.traffic import Accident
 from causeway.linear_road.model.expressway import EAST, SEGMENTS
+from causeway.report.figures import FIGURES_STYLE, count_verdicts, figures_html, figures_table
 from causeway.report.page import page_html, write_page
 from causeway.report.plots import AMBER, BLUE, MUTED, RED, SIMULATED_MINUTES, TEAL, area, figure_html, lay_out
 
 __all__ = ["inspection_table", "write_traffic_page"]
 
-_TERMINAL_STYLE = {Verdict.HOLDS: "green", Verdict.OUT: "bold red", Verdict.NOT_JUDGED: "dim"}
 # More shaded spans than this would colour the whole plot.
 _SHADED_ACCIDENTS = 40
 
-_STYLE = """
-.verdict { font-weight: 600; margin: 0 0 12px; }
-th { text-align: left; padding: 16px 10px 4px; }
-td { padding: 4px 10px; text-align: left; white-space: normal; }
-td:nth-child(2) { text-align: right; white-space: nowrap; }
-td.not-judged { color: #94a3b8; white-space: nowrap; }
-@media (max-width: 600px) { td { padding: 4px; font-size: 13px; } td:nth-child(2) { white-space: normal; } }
-"""
+_STYLE = ".verdict { font-weight: 600; margin: 0 0 12px; }" + FIGURES_STYLE
 
 
 def inspection_table(inspection: Inspection) -> Table:
     """The figures, group by group, in a table that fits 80 columns (up to L = 10)."""
-    table = Table(
-        title=_title(inspection),
-        title_justify="left",
-        box=box.SIMPLE_HEAD,
-        show_edge=False,
-        pad_edge=False,
-        collapse_padding=True,
-    )
-    table.add_column("figure", no_wrap=True)
-    table.add_column("measured", justify="right")
-    table.add_column("expected")
-    table.add_column("", no_wrap=True)
-    for group, figures in groupby(inspection.figures, key=lambda figure: figure.group):
-        table.add_row(Text(group, style="bold"))
-        for figure in figures:
-            judged = figure.verdict is not Verdict.NOT_JUDGED
-            verdict = Text(figure.verdict.value if judged else "—", style=_TERMINAL_STYLE[figure.verdict])
-            table.add_row(f"  {figure.name}", figure.measured, figure.expected, verdict)
-    return table
+    return figures_table(_title(inspection), inspection.figures)
 
 
 def write_traffic_page(inspection: Inspection, path: Path) -> None:
     """Write the plots and the figures as one HTML file that carries everything it needs."""
-    out = sum(figure.verdict is Verdict.OUT for figure in inspection.figures)
-    judged = sum(figure.verdict is not Verdict.NOT_JUDGED for figure in inspection.figures)
+    out, judged = count_verdicts(inspection.figures)
     verdict = (
         f'<p class="verdict out">{out} of {judged} judged figures out</p>'
         if out
@@ -76,7 +46,7 @@ def write_traffic_page(inspection: Inspection, path: Path) -> None:
     )
     body = (
         f'<h1>Linear Road traffic</h1><p class="facts">{escape(_title(inspection))}</p>{verdict}'
-        f"{figure_html(_plots(inspection), 'traffic')}{_figures_html(inspection)}"
+        f"{figure_html(_plots(inspection), 'traffic')}{figures_html(inspection.figures)}"
     )
     write_page(path, page_html(_title(inspection), body, _STYLE))
 
@@ -86,19 +56,6 @@ def _title(inspection: Inspection) -> str:
         f"{inspection.folder}: L = {inspection.expressways:g}, {inspection.minutes} "
         f"minute{'' if inspection.minutes == 1 else 's'}, {inspection.source}"
     )
-
-
-def _figures_html(inspection: Inspection) -> str:
-    rows = []
-    for group, figures in groupby(inspection.figures, key=lambda figure: figure.group):
-        rows.append(f'<tr><th colspan="4">{escape(group)}</th></tr>')
-        for figure in figures:
-            style = figure.verdict.value.replace(" ", "-")
-            rows.append(
-                f"<tr><td>{escape(figure.name)}</td><td>{escape(figure.measured)}</td>"
-                f'<td>{escape(figure.expected)}</td><td class="{style}">{figure.verdict.value}</td></tr>'
-            )
-    return f'<div class="wide"><table>{"".join(rows)}</table></div>'
 
 
 def _plots(inspection: Inspection) -> go.Figure:

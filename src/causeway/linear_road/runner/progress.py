@@ -1,20 +1,20 @@
-"""A query and a driver at work: what each batch took, kept in `run.json` while the run goes on."""
+"""An engine and a driver at work: what each batch took, kept in `run.json` while the run goes on."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from causeway.linear_road.driver.clock import SimulatedClock
 from causeway.linear_road.driver.drive_process import DriveProcess
 from causeway.linear_road.driver.spool import SpoolGapError
+from causeway.linear_road.runner.engine import Answering
 from causeway.linear_road.runner.run_folder import RunFolder
 from causeway.linear_road.runner.settings import RunSettings
-from causeway.runtime.errors import UserError
+from causeway.runtime.errors import CausewayError, UserError
 from causeway.runtime.progress import ProgressBar, progress_bar
 from causeway.streaming.delivery import Delivery
-from causeway.streaming.watch import QueryWatch
 
 __all__ = ["BatchRecord", "wait_for_answers"]
 
@@ -84,16 +84,18 @@ class BatchRecord:
 
 
 def wait_for_answers(
-    watch: QueryWatch,
+    watch: Answering,
     delivery: Delivery,
     driver: DriveProcess,
     record: BatchRecord,
     seconds: int,
     first_batch: Callable[[], None],
+    failures: Sequence[Callable[[], str | None]] = (),
 ) -> dict[str, Any]:
     """Let the driver deliver `seconds` of simulated time, and wait for the last answer.
 
-    Calls `first_batch` after the first batch. Returns how punctual the driver was.
+    Calls `first_batch` after the first batch. `failures` tell why other processes that the run needs have
+    ended, None while they work. Returns how punctual the driver was.
     """
     started = False
     batches = 0
@@ -101,6 +103,9 @@ def wait_for_answers(
         while True:
             time.sleep(_POLL)
             finished = delivery.finished
+            for failed in failures:
+                if reason := failed():
+                    raise CausewayError(reason)
             watch.check()
             for progress in watch.new_progress():
                 if record.add(progress, bar):

@@ -5,6 +5,7 @@ The driver is a process of its own and starts before Spark, so that it is ready 
 
 from __future__ import annotations
 
+import json
 import shutil
 import time
 from collections.abc import Iterator
@@ -17,11 +18,13 @@ from causeway import __version__
 from causeway.linear_road.driver.clock import SimulatedClock
 from causeway.linear_road.driver.drive_process import DriveProcess, SpoolDelivery
 from causeway.linear_road.history.prepare import ensure_prepared, require_history
-from causeway.linear_road.pipeline.query import Shards, shards_for
+from causeway.linear_road.keeping.keep_process import KeepProcess
+from causeway.linear_road.keeping.reports_table import open_reports_table
 from causeway.linear_road.runner.answers_file import collect_answers
+from causeway.linear_road.runner.engine import first_facts, make_engine, spool_limit
 from causeway.linear_road.runner.progress import BatchRecord, wait_for_answers
+from causeway.linear_road.runner.resources import ResourceSampler
 from causeway.linear_road.runner.run_folder import RunFolder
-from causeway.linear_road.runner.run_pipeline import RunPipeline
 from causeway.linear_road.runner.settings import (
     RequestedSettings,
     RunSettings,
@@ -32,8 +35,6 @@ from causeway.linear_road.runner.warm_up import remove_warm_up, warm_up
 from causeway.linear_road.workload.workload import Workload
 from causeway.runtime.machine import hardware, versions
 from causeway.runtime.output_folder import refuse_used_folder
-from causeway.spark.internals import committed_offsets
-from causeway.streaming.watch import QueryWatch
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -72,11 +73,28 @@ def begun_run(
             from_minute=settings.from_minute,
             resume=resume,
             log=folder.driver_log,
+            spool_limit=spool_limit(settings.engine),
         )
+        keeper = _keeper(folder, settings)
         try:
-            yield Attempt(workload, folder, settings, driver, time.monotonic())
+            yield Attempt(workload, folder, settings, driver, keeper, time.monotonic())
         finally:
             driver.stop()
+            if keeper is not None:
+                keeper.stop()
+
+
+def _keeper(folder: RunFolder, settings: RunSettings) -> KeepProcess | None:
+    if settings.keep is None:
+        return None
+    return KeepProcess(
+        folder.spool,
+        folder.warehouse,
+        settings.keep,
+        record=folder.keeping,
+        log=folder.keeping_log,
+        real_time_from=None if settings.speed is None else 60 * settings.from_minute,
+    )
 
 
 @dataclass(frozen=True)
@@ -87,17 +105,19 @@ class Attempt:
     folder: RunFolder
     settings: RunSettings
     driver: DriveProcess
+    keeper: KeepProcess | None
+    """The process that keeps the position reports, if they are kept."""
     began: float
     """On the monotonic clock."""
 
     def answer(self, spark: SparkSession) -> dict[str, Any]:
         """Answer all of the workload; returns the facts in `run.json`."""
-        folder = self.folder
+        folder, settings = self.folder, self.settings
         steps = _Steps(self.began)
         steps.end("spark")
         facts = folder.facts()
         if not facts["attempts"]:
-            facts |= _facts_of_spark(spark, self.workload)
+            facts |= _facts_of_spark(spark) | first_facts(settings.engine, spark, self.workload)
         facts |= {"state": "running", "attempts": facts["attempts"] + 1}
         folder.save(facts)
         with folder.logged(f"attempt {facts['attempts']}"):
@@ -114,19 +134,15 @@ class Attempt:
         clock = SimulatedClock(folder.spool, settings.speed, settings.from_minute, facts["made_at"])
         record = BatchRecord(folder, settings, clock, facts)
         try:
-            shards = Shards(tuple(facts["shard_keys"]), facts["partitions"])
-            history = ensure_prepared(spark, self.workload)
-            pipeline = RunPipeline(spark, shards, settings.rules, history)
-            delivery = SpoolDelivery(self.driver, folder.spool, shards.keys)
+            engine = make_engine(settings, spark, ensure_prepared(spark, self.workload), facts, folder.log)
+            delivery = SpoolDelivery(self.driver, folder.spool)
+            keeper = self.keeper
             steps.end("history")
             # Once real time has started, deadlines pass: what has become due meanwhile is warm-up enough.
             if settings.speed is not None and clock.started_at is None:
-                warm_up(folder, self.workload, pipeline)
+                warm_up(folder, self.workload, engine)
                 steps.end("warm_up")
-            # After a restart nothing may be left to answer. Spark's log tells, until its query continues it.
-            answered = _committed_second(folder.checkpoint)
-            with pipeline.answering(folder, clock, delivery.source()) as query:
-                watch = QueryWatch(query, "second", answered=answered, log=folder.log)
+            with ResourceSampler(clock, facts), engine.answering(folder, clock, keeper) as watch:
                 facts["delivery"] = wait_for_answers(
                     watch,
                     delivery,
@@ -134,7 +150,12 @@ class Attempt:
                     record,
                     60 * self.workload.minutes,
                     lambda: steps.end("first_batch"),
+                    () if keeper is None else (keeper.failure,),
                 )
+            if keeper is not None:
+                keeper.finish()
+            if settings.history_table is not None:
+                facts["kept"] = _kept_facts(folder, settings.history_table)
             answers = collect_answers(folder.path)
             facts["counts"] = {
                 "tuples": sum(note["tuples"] for note in folder.batches.notes()),
@@ -173,10 +194,20 @@ class _Steps:
         return time.monotonic() - self._after_spark
 
 
-def _committed_second(checkpoint: Path) -> int:
-    """The second up to which Spark has committed, by its own log; 0 before the first commit."""
-    offsets = [offset["second"] for offset in committed_offsets(checkpoint) if offset]
-    return min(offsets, default=0)
+def _kept_facts(folder: RunFolder, table_name: str) -> dict[str, Any]:
+    """What the history holds at the end of a run, and how it was kept if a process of its own did so."""
+    table = open_reports_table(folder.warehouse, table_name).snapshot().describe()
+    facts: dict[str, Any] = {
+        "rows": table.rows,
+        "late": table.late,
+        "bytes": table.bytes,
+        "files": table.files,
+        "rows_in_log": table.log_rows,
+    }
+    if folder.keeping.exists():
+        keeping = json.loads(folder.keeping.read_text())
+        facts |= {"keeper_cpu_seconds": keeping["cpu_seconds"], "visible_ms": keeping["visible_ms"]}
+    return facts
 
 
 def _first_facts(workload: Workload, settings: RunSettings) -> dict[str, Any]:
@@ -187,8 +218,11 @@ def _first_facts(workload: Workload, settings: RunSettings) -> dict[str, Any]:
         "minutes": workload.minutes,
         "seed": workload.seed,
         "rules": settings.rules,
+        "engine": settings.engine,
         "speed": settings.speed,
         "from_minute": settings.from_minute,
+        "keep": settings.keep,
+        "history_table": settings.history_table,
         "made_at": time.time(),
         "started_at": None,
         "attempts": 0,
@@ -197,12 +231,12 @@ def _first_facts(workload: Workload, settings: RunSettings) -> dict[str, Any]:
         "counts": {},
         "delivery": {},
         "batches": [],
+        "resources": [],
     }
 
 
-def _facts_of_spark(spark: SparkSession, workload: Workload) -> dict[str, Any]:
+def _facts_of_spark(spark: SparkSession) -> dict[str, Any]:
     context = spark.sparkContext
-    shards = shards_for(spark, workload.expressways)
     return {
         "master": context.master,
         "settings": {
@@ -210,10 +244,6 @@ def _facts_of_spark(spark: SparkSession, workload: Workload) -> dict[str, Any]:
             for key, value in context.getConf().getAll()
             if key.startswith(("spark.sql", "spark.driver.memory", "spark.executor", "spark.python"))
         },
-        "shards": shards.count,
-        # Kept, since it takes a job to find them and a resumed run has no time for it.
-        "shard_keys": list(shards.keys),
-        "partitions": shards.partitions,
         "hardware": hardware(),
         "versions": versions(spark),
         # Where nothing is delivered in real time, the clock starts here.

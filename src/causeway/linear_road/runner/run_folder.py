@@ -7,6 +7,9 @@ RUN/answers.csv     every answer, in the one flat file that all validators read
 RUN/answers/        the same as Parquet, with when each was readable
 RUN/segments/       traffic and tolls of each segment and minute, as the pipeline saw them
 RUN/batches/        answers as they were written, a file a batch
+RUN/warehouse/      with a history, or with the engine of streaming tables: the streaming tables
+RUN/keeping.json    with a history: rows, and how long a report took to become readable
+RUN/keeping-log.txt what the process that keeps the reports wrote; empty if nothing went wrong
 RUN/spool/, RUN/checkpoint/   while it runs: input not yet answered, and Spark's state
 """
 
@@ -40,6 +43,18 @@ class RunFolder(run_folder.RunFolder):
     @property
     def checkpoint(self) -> Path:
         return self.path / "checkpoint"
+
+    @property
+    def warehouse(self) -> Path:
+        return self.path / "warehouse"
+
+    @property
+    def keeping(self) -> Path:
+        return self.path / "keeping.json"
+
+    @property
+    def keeping_log(self) -> Path:
+        return self.path / "keeping-log.txt"
 
     @property
     def driver_log(self) -> Path:

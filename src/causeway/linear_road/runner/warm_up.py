@@ -12,23 +12,23 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from causeway.linear_road.driver.clock import SimulatedClock
-from causeway.linear_road.driver.spool import source_options, spool_file_name
+from causeway.linear_road.driver.spool import spool_file_name
+from causeway.linear_road.runner.engine import Answering, Engine
 from causeway.linear_road.runner.run_folder import RunFolder
-from causeway.linear_road.runner.run_pipeline import RunPipeline
 from causeway.linear_road.workload.stream_reader import read_seconds
 from causeway.linear_road.workload.workload import Workload
 from causeway.runtime.progress import progress_bar
-from causeway.streaming.watch import QueryWatch
 
 __all__ = ["remove_warm_up", "warm_up"]
 
 _FOLDER: Final = ".warm-up"
 _BATCHES: Final = 16
+_POLL: Final = 0.02
 _SECONDS: Final = 4
 """Simulated seconds in a batch of the warm-up."""
 
 
-def warm_up(folder: RunFolder, workload: Workload, pipeline: RunPipeline) -> None:
+def warm_up(folder: RunFolder, workload: Workload, engine: Engine) -> None:
     """Answer a copy of the first tuples, and forget the answers.
 
     It is done inside the run's folder, which all workers see.
@@ -38,18 +38,16 @@ def warm_up(folder: RunFolder, workload: Workload, pipeline: RunPipeline) -> Non
     for path in (scratch.spool, scratch.segments):
         path.mkdir(parents=True)
     clock = SimulatedClock(scratch.spool, None, 0, time.time())
-    source = source_options(scratch.spool, pipeline.shards.keys)
     try:
         with (
             progress_bar("warming up", _BATCHES, "batches") as bar,
-            pipeline.answering(scratch, clock, source) as query,
+            engine.answering(scratch, clock) as watch,
         ):
-            watch = QueryWatch(query, "second", log=folder.log)
             for number, (first, last, tuples) in enumerate(_first_tuples(workload), 1):
                 unfinished = scratch.spool / ".next"
                 pq.write_table(tuples, unfinished)
                 unfinished.rename(scratch.spool / spool_file_name(first, last))
-                _wait_for_batches(watch, scratch, number)
+                _wait_until_answered(watch, last + 1)
                 bar.update(number)
     finally:
         remove_warm_up(folder)
@@ -64,8 +62,11 @@ def _path(folder: RunFolder) -> Path:
     return folder.path / _FOLDER
 
 
-def _wait_for_batches(watch: QueryWatch, scratch: RunFolder, number: int) -> None:
-    watch.wait_until(lambda: len(scratch.batches.numbers()) >= number)
+def _wait_until_answered(watch: Answering, second: int) -> None:
+    while watch.answered < second:
+        watch.check()
+        watch.new_progress()
+        time.sleep(_POLL)
 
 
 def _first_tuples(workload: Workload) -> Iterator[tuple[int, int, pa.Table]]:

@@ -1,0 +1,1 @@
+"""History kept beside the pipeline: every position report enters a streaming table."""
