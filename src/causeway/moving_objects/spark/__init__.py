@@ -1,0 +1,1 @@
+"""The operators on columns of Arrow, as Spark calls them."""
