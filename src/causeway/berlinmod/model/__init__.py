@@ -1,0 +1,1 @@
+"""What BerlinMOD is: its parameters, its calendar and the rules of driving."""

@@ -1,0 +1,3 @@
+SELECT DISTINCT LL.Licence AS Licence, II.Instant AS Instant, val(atinstant(C.Trip, II.Instant)) AS Pos
+FROM dataMtrip C, QueryLicences1 LL, QueryInstants1 II
+WHERE C.Licence = LL.Licence AND present(C.Trip, II.Instant)

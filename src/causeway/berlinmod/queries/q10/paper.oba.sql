@@ -1,0 +1,5 @@
+SELECT V1.Licence AS QueryLicence, V2.Licence AS OtherLicence,
+       atperiods(V1.Trip, deftime(at_bool(le(distance(V1.Trip, V2.Trip), 3.0), TRUE))) AS Pos
+FROM dataScar V1, dataScar V2, (SELECT DISTINCT Licence FROM QueryLicences1) LL
+WHERE V1.Licence = LL.Licence AND V2.Licence <> V1.Licence
+  AND sometimes(le(distance(V1.Trip, V2.Trip), 3.0))

@@ -1,0 +1,3 @@
+SELECT DISTINCT PO.Pos AS Pos, PR.Period AS Period, C.Licence AS Licence
+FROM dataMtrip C, QueryPoints1 PO, QueryPeriods1 PR
+WHERE NOT isempty(at(atperiods(C.Trip, PR.Period), PO.Place))

@@ -1,0 +1,7 @@
+WITH PosCount AS (
+    SELECT PP.Pos AS Pos, count(DISTINCT C.Licence) AS Hits
+    FROM QueryPoints PP, dataScar C
+    WHERE passes(C.Trip, PP.Place)
+    GROUP BY PP.Pos
+)
+SELECT N.Pos AS Pos FROM PosCount N WHERE N.Hits = (SELECT max(Hits) FROM PosCount)

@@ -1,0 +1,17 @@
+-- view found: nearest_points(QueryLicences1, QueryPoints, 3, QueryPeriods1)
+WITH Joined AS (     -- intervals that follow each other are one
+    SELECT reference, candidate, min(begin) AS begin, max(end) AS end
+    FROM (SELECT *, sum(CASE WHEN begin <= before + 0.5 THEN 0 ELSE 1 END)
+                    OVER (PARTITION BY reference, candidate ORDER BY begin, end) AS piece
+          FROM (SELECT *, max(end) OVER (PARTITION BY reference, candidate ORDER BY begin, end
+                                         ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before
+                FROM found))
+    GROUP BY reference, candidate, piece
+)
+SELECT * FROM (
+    SELECT DISTINCT LL.Licence AS Licence, PP.Period AS Period, PO.Id AS Id, PO.Pos AS Pos,
+                round(greatest(Joined.begin, PP.Period.begin)) AS begin,
+                round(least(Joined.end, PP.Period.end)) AS end
+    FROM Joined JOIN QueryPeriods1 PP ON Joined.begin < PP.Period.end AND Joined.end > PP.Period.begin
+    JOIN QueryLicences1 LL ON LL.vehicle = Joined.reference JOIN QueryPoints PO ON PO.Id = Joined.candidate)
+WHERE begin < end

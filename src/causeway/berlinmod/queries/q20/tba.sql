@@ -1,0 +1,17 @@
+-- view found: nearest_vehicles(QueryRegions1, 10, QueryPeriods1)
+WITH Joined AS (     -- intervals that follow each other are one
+    SELECT reference, candidate, min(begin) AS begin, max(end) AS end
+    FROM (SELECT *, sum(CASE WHEN begin <= before + 0.5 THEN 0 ELSE 1 END)
+                    OVER (PARTITION BY reference, candidate ORDER BY begin, end) AS piece
+          FROM (SELECT *, max(end) OVER (PARTITION BY reference, candidate ORDER BY begin, end
+                                         ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before
+                FROM found))
+    GROUP BY reference, candidate, piece
+)
+SELECT * FROM (
+    SELECT DISTINCT RR.Id AS Id, PP.Period AS Period, C.Licence AS Licence,
+                round(greatest(Joined.begin, PP.Period.begin)) AS begin,
+                round(least(Joined.end, PP.Period.end)) AS end
+    FROM Joined JOIN QueryPeriods1 PP ON Joined.begin < PP.Period.end AND Joined.end > PP.Period.begin
+    JOIN QueryRegions1 RR ON RR.Id = Joined.reference JOIN dataMcar C ON C.vehicle = Joined.candidate)
+WHERE begin < end

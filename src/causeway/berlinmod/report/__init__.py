@@ -1,0 +1,1 @@
+"""Pages and tables that show a data set."""

@@ -1,0 +1,1 @@
+"""Shortest paths through a road map."""

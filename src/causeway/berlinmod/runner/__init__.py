@@ -1,0 +1,1 @@
+"""A run of queries: what is asked, measured, checked and left behind."""

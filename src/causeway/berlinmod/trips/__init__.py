@@ -1,0 +1,1 @@
+"""How vehicles move: what they plan, how they drive, what is recorded. Arrays in, arrays out; no Spark."""
