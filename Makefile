@@ -5,6 +5,7 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 DEMO   ?= demo
 DEMO_MARKER := .made-by-make-run
+DEMO_REPORTS = $(DEMO)/run/warehouse/tables/posreports/log
 # Removes the demo if `make run` made it. Otherwise says so, unless the folder is empty, and does what $(1) says.
 remove_demo = if [ -e '$(DEMO)/$(DEMO_MARKER)' ]; then rm -rf '$(DEMO)'; \
 	elif [ -n "$$(ls -A '$(DEMO)' 2>/dev/null)" ]; then \
@@ -31,17 +32,26 @@ $(VENV)/.installed: pyproject.toml
 
 install: $(VENV)/.installed ## make the environment in .venv, with a Java where there is none
 
-run: $(VENV)/.installed ## a small Linear Road: traffic, history, all answers on Spark, validated
+run: $(VENV)/.installed ## a small Linear Road: traffic, all answers on Spark, validated, and SQL over its live reports
 	@$(call remove_demo,exit 2)
 	@mkdir -p '$(DEMO)' && touch '$(DEMO)/$(DEMO_MARKER)'
 	$(BIN)/causeway linear-road generate --out $(DEMO)/workload --xways 0.5 --minutes 60
 	$(BIN)/causeway linear-road history $(DEMO)/workload
-	$(BIN)/causeway linear-road run $(DEMO)/workload --out $(DEMO)/run --from-minute 56 --speed 4
+	@# A second process asks for the reports while the run keeps them, without hurry: deadlines are the run's.
+	@(until [ -d '$(DEMO_REPORTS)' ]; do sleep 1; done; \
+		exec nice -n 15 $(BIN)/causeway sql --warehouse '$(DEMO)/run/warehouse' --file examples/live-recent-old.sql --timing) \
+		> '$(DEMO)/statements.txt' 2>&1 & \
+	asking=$$!; trap 'kill $$asking 2>/dev/null' EXIT; \
+	echo '$(BIN)/causeway linear-road run $(DEMO)/workload --out $(DEMO)/run --from-minute 58 --speed 2 --keep POSREPORTS'; \
+	$(BIN)/causeway linear-road run $(DEMO)/workload --out $(DEMO)/run --from-minute 58 --speed 2 --keep POSREPORTS \
+		&& if [ -d '$(DEMO_REPORTS)' ]; then wait $$asking; fi
 	$(BIN)/causeway linear-road validate $(DEMO)/workload $(DEMO)/run
+	@echo 'causeway sql --warehouse $(DEMO)/run/warehouse --file examples/live-recent-old.sql --timing   # during the run'
+	@cat '$(DEMO)/statements.txt'
 
 test: $(VENV)/.installed ## what must hold before a change lands: lint, types, tests
 	$(MAKE) --no-print-directory lint
-	$(BIN)/pytest -n $(WORKERS) --dist loadgroup --no-loadscope-reorder -m 'not slow'
+	$(BIN)/pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder -m 'not slow'
 
 test-slow: $(VENV)/.installed ## the tests that take minutes: whole three-hour workloads
 	$(BIN)/pytest -m slow

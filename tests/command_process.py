@@ -15,6 +15,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
+from tests.quick_spark import QUICK_SPARK
+
 __all__ = ["CommandProcess"]
 
 # A warm-up changes no answers; all of it would be most of a test's time. A process group of its own outlives
@@ -45,10 +47,9 @@ class CommandProcess:
         """What it tells, and Spark's files, are beside `run`, which is the folder that it makes."""
         self._mark = str(uuid.uuid4())
         self._told = run.with_name(f"{run.name}-{self._mark}.txt")
-        # As for the tests' own session: Java's thorough compiler would take longer than it saves.
-        settings = ["spark.driver.memory=1g", "spark.driver.extraJavaOptions=-XX:TieredStopAtLevel=1"]
-        settings.append(f"spark.local.dir={run}-spark")
-        arguments = [*command, *(word for setting in settings for word in ("--conf", setting))]
+        settings = QUICK_SPARK | {"spark.driver.memory": "1g", "spark.local.dir": f"{run}-spark"}
+        options = (word for key, value in settings.items() for word in ("--conf", f"{key}={value}"))
+        arguments = [*command, *options]
         with self._told.open("w") as told:
             self.process = subprocess.Popen(
                 [sys.executable, "-c", _PROGRAM, *map(str, arguments)],

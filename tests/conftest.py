@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 import pytest
 from hypothesis import settings
 from tests.browser import Browser, open_browser
+from tests.quick_spark import QUICK_SPARK
 
 from causeway.spark.session import spark_session
 
@@ -20,23 +21,19 @@ settings.load_profile("causeway")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep the tests of a file in one process, and let the files that take longest go first.
+    """Let the files that take longest go first.
 
-    A module's fixtures are then made once. `make test` deals groups of tests to its processes in this order,
-    so the short ones, which come last, even out what the processes have to do.
+    `make test` deals whole files to its processes in this order, so that a module's fixtures are made once.
+    The short ones, which come last, even out what the processes have to do.
     """
     ranks: dict[str, int] = {}
     for item in items:
-        if not item.get_closest_marker("xdist_group"):
-            item.add_marker(pytest.mark.xdist_group(item.nodeid.partition("::")[0]))
-        ranks[_group(item)] = min(_rank(item), ranks.get(_group(item), _rank(item)))
-    items.sort(key=lambda item: ranks[_group(item)])
+        ranks[_file(item)] = min(_rank(item), ranks.get(_file(item), _rank(item)))
+    items.sort(key=lambda item: ranks[_file(item)])
 
 
-def _group(item: pytest.Item) -> str:
-    marker = item.get_closest_marker("xdist_group")
-    assert marker is not None
-    return str(marker.args[0] if marker.args else marker.kwargs["name"])
+def _file(item: pytest.Item) -> str:
+    return item.nodeid.partition("::")[0]
 
 
 def _rank(item: pytest.Item) -> int:
@@ -46,12 +43,9 @@ def _rank(item: pytest.Item) -> int:
     return 1 if "spark" in getattr(item, "fixturenames", ()) else 2
 
 
-# Most jobs here are over tables of a few rows, each once: planning and compiling are all the time there is.
 _SETTINGS: Final = {
+    **QUICK_SPARK,
     "spark.driver.memory": "2g",
-    # Java's thorough compiler would take longer than it saves, and so would compiling each query.
-    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1",
-    "spark.sql.codegen.wholeStage": "false",
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.shuffle.partitions": "2",
 }

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from tests.quick_spark import QUICK_JAVA
 
 pytestmark = pytest.mark.starts_spark
 
@@ -24,12 +25,12 @@ import sys
 from causeway.cli.main import main
 from causeway.spark.session import spark_session
 
-short, long, numbers = sys.argv[1:]
+short, long, numbers, java_options = sys.argv[1:]
 
 def generate(out, minutes):
     sys.argv = ["causeway", "linear-road", "generate", "--out", out, "--minutes", minutes, "--xways", "0.5",
                 "--master", "local[2]", "--conf", "spark.driver.memory=1g",
-                "--conf", "spark.driver.extraJavaOptions=-Dgiven='by user' -XX:TieredStopAtLevel=1"]
+                "--conf", f"spark.driver.extraJavaOptions=-Dgiven='by user' {java_options}"]
     main()
 
 try:
@@ -63,7 +64,7 @@ def ended(tmp_path_factory: pytest.TempPathFactory) -> Ended:
     folder = tmp_path_factory.mktemp("spark")
     first, second = folder / "first", folder / "second"
     running = subprocess.Popen(
-        [sys.executable, "-c", _PROGRAM, first, second, folder / "numbers"],
+        [sys.executable, "-c", _PROGRAM, first, second, folder / "numbers", QUICK_JAVA],
         env=_environment_without_java(folder / "tools"),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

@@ -13,6 +13,7 @@ from rich.markup import escape
 from typer.core import TyperGroup
 
 from causeway import __version__
+from causeway.cli.berlinmod import berlinmod
 from causeway.cli.linear_road import linear_road
 from causeway.cli.nexmark import nexmark
 from causeway.cli.options import output, set_debugging, wants_debugging
@@ -54,6 +55,7 @@ app.add_typer(
     linear_road, name="linear-road", short_help="Linear Road (VLDB 2004): tolls that depend on the traffic."
 )
 app.add_typer(nexmark, name="nexmark", short_help="NEXMark (2002): queries over an auction house's streams.")
+app.add_typer(berlinmod, name="berlinmod", short_help="BerlinMOD (2009): where a city's vehicles were.")
 
 
 @app.callback(invoke_without_command=True)
