@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
@@ -49,6 +50,14 @@ _SETTINGS: Final = {
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.shuffle.partitions": "2",
 }
+
+
+@pytest.fixture(autouse=True)
+def _logging_is_on() -> Iterator[None]:
+    """Turn logging on again: a command line turns it off for its whole process, which later tests share."""
+    logging.disable(logging.NOTSET)
+    yield
+    logging.disable(logging.NOTSET)
 
 
 @pytest.fixture(scope="session")

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import logging
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,11 +19,10 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture
-def causeway(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Iterator[Causeway]:
+def causeway(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Causeway:
     # A slow machine would print lines of progress.
     monkeypatch.setattr(progress, "_LINE_SECONDS", 1e6)
-    yield lambda *arguments: run_causeway(monkeypatch, capsys, *arguments)
-    logging.disable(logging.NOTSET)
+    return lambda *arguments: run_causeway(monkeypatch, capsys, *arguments)
 
 
 @pytest.fixture(scope="module")

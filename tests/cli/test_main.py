@@ -2,11 +2,10 @@ from __future__ import annotations
 
 import contextlib
 import json
-import logging
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -36,7 +35,7 @@ Causeway = Callable[..., Ended]
 
 
 @pytest.fixture
-def causeway(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Iterator[Causeway]:
+def causeway(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Causeway:
     """Runs a command line in this process; Spark does not start, its commands get none."""
 
     def run(*arguments: object) -> Ended:
@@ -48,8 +47,7 @@ def causeway(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 
     for module in (options, session):
         monkeypatch.setattr(module, "spark_session", lambda *_, **__: contextlib.nullcontext())
-    yield run
-    logging.disable(logging.NOTSET)
+    return run
 
 
 @pytest.fixture

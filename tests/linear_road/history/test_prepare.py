@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import contextlib
-import logging
 import os
 import sys
 from collections.abc import Callable
@@ -370,8 +369,7 @@ def causeway(spark: SparkSession, monkeypatch: pytest.MonkeyPatch, capsys: pytes
     monkeypatch.setattr(session, "spark_session", lambda *_, **__: contextlib.nullcontext(spark))
     # A slow machine would print lines of progress.
     monkeypatch.setattr(progress, "_LINE_SECONDS", 1e6)
-    yield run
-    logging.disable(logging.NOTSET)
+    return run
 
 
 def test_the_command_tells_what_it_made(causeway: Any, make_workload: Callable[..., Workload]) -> None:

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import logging
 import os
 import signal
 import subprocess
@@ -434,8 +433,7 @@ def causeway(
         return code, told.out, " ".join(told.err.split())
 
     monkeypatch.chdir(tmp_path)
-    yield run
-    logging.disable(logging.NOTSET)
+    return run
 
 
 @pytest.mark.parametrize(

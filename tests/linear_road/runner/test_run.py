@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import logging
 import os
 import sys
 from collections.abc import Callable, Iterator
@@ -43,7 +42,7 @@ Causeway = Callable[..., Ended]
 
 
 @pytest.fixture
-def causeway(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Iterator[Causeway]:
+def causeway(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Causeway:
     """Runs `causeway linear-road run` in this process; Spark must not start."""
 
     def no_spark(*_: object, **__: object) -> None:
@@ -58,8 +57,7 @@ def causeway(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
     monkeypatch.setattr(session, "spark_session", no_spark)
     # It would lower the priority of the tests' own Spark, for good.
     monkeypatch.setattr(precedence, "give_way", lambda _: None)
-    yield command
-    logging.disable(logging.NOTSET)
+    return command
 
 
 def report(time: int, vid: int = 1) -> tuple[int, ...]:

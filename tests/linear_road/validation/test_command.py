@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import logging
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -60,8 +59,7 @@ def validate(
     monkeypatch.setattr(options.output, "width", 200)
     # A slow machine would print lines of progress.
     monkeypatch.setattr(progress, "_LINE_SECONDS", 1e6)
-    yield run
-    logging.disable(logging.NOTSET)
+    return run
 
 
 @pytest.fixture(scope="module")
