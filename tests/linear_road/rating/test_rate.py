@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from math import floor, log2
 from pathlib import Path
@@ -421,7 +421,7 @@ def test_what_was_not_the_papers_protocol_is_said(tmp_path: Path) -> None:
 @pytest.fixture
 def causeway(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> Iterator[Callable[..., tuple[int, str, str]]]:
+) -> Callable[..., tuple[int, str, str]]:
     def run(*arguments: object) -> tuple[int, str, str]:
         monkeypatch.setattr(sys, "argv", ["causeway", "linear-road", "rate", *map(str, arguments)])
         code = 0

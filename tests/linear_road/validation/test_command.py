@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -45,7 +45,7 @@ class Ended(NamedTuple):
 @pytest.fixture
 def validate(
     spark: SparkSession, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Iterator[Callable[..., Ended]]:
+) -> Callable[..., Ended]:
     """Runs the command in this process, on the tests' own Spark, on a wide terminal."""
 
     def run(*arguments: object) -> Ended:
