@@ -46,15 +46,15 @@ class CommandProcess:
     def __init__(self, run: Path, *command: object) -> None:
         """What it tells, and Spark's files, are beside `run`, which is the folder that it makes."""
         self._mark = str(uuid.uuid4())
-        self._told = run.with_name(f"{run.name}-{self._mark}.txt")
+        self._output_file = run.with_name(f"{run.name}-{self._mark}.txt")
         settings = QUICK_SPARK | {"spark.driver.memory": "1g", "spark.local.dir": f"{run}-spark"}
         options = (word for key, value in settings.items() for word in ("--conf", f"{key}={value}"))
         arguments = [*command, *options]
-        with self._told.open("w") as told:
+        with self._output_file.open("w") as output:
             self.process = subprocess.Popen(
                 [sys.executable, "-c", _PROGRAM, *map(str, arguments)],
                 stdin=subprocess.DEVNULL,
-                stdout=told,
+                stdout=output,
                 stderr=subprocess.STDOUT,
                 env=os.environ | {_MARK: self._mark},
                 start_new_session=True,
@@ -74,13 +74,13 @@ class CommandProcess:
         assert not left, f"still there: {left}"
 
     @property
-    def told(self) -> str:
+    def output(self) -> str:
         """What it has told so far, in one line."""
-        return " ".join(self._told.read_text().split())
+        return " ".join(self._output_file.read_text().split())
 
     def wait_for(self, moment: Callable[[], bool]) -> None:
         """Wait until `moment` has come; looks every millisecond, since some are soon over."""
-        assert self.comes_to(moment), f"it ended with {self.process.returncode}: {self.told}"
+        assert self.comes_to(moment), f"it ended with {self.process.returncode}: {self.output}"
 
     def comes_to(self, moment: Callable[[], bool]) -> bool:
         """Wait until `moment` has come, or all is over."""
@@ -88,7 +88,7 @@ class CommandProcess:
         while not moment():
             if self.process.poll() is not None:
                 return False
-            assert time.monotonic() < give_up, f"waited in vain: {self.told}"
+            assert time.monotonic() < give_up, f"waited in vain: {self.output}"
             time.sleep(0.001)
         return True
 
@@ -96,7 +96,7 @@ class CommandProcess:
         """Kill -9 for the whole process group, at some moment of so many seconds."""
         time.sleep(random.uniform(0, at_most_after))
         self._signal(signal.SIGKILL)
-        assert self.process.wait() == -signal.SIGKILL, self.told
+        assert self.process.wait() == -signal.SIGKILL, self.output
 
     def interrupt(self) -> int:
         """What a terminal does on Ctrl-C; returns the exit code."""

@@ -42,8 +42,8 @@ def causeway(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
         monkeypatch.setattr(sys, "argv", ["causeway", *map(str, arguments)])
         with pytest.raises(SystemExit) as ended:
             cli.main()
-        told = capsys.readouterr()
-        return Ended(int(ended.value.code or 0), told.out, " ".join(told.err.split()))
+        printed = capsys.readouterr()
+        return Ended(int(ended.value.code or 0), printed.out, " ".join(printed.err.split()))
 
     for module in (options, session):
         monkeypatch.setattr(module, "spark_session", lambda *_, **__: contextlib.nullcontext())
@@ -80,7 +80,7 @@ def test_help_fits_a_terminal(causeway: Causeway, path: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (["nonsense"], "No such command 'nonsense'"),
         (["linear-road", "nonsense"], "No such command 'nonsense'"),
@@ -109,12 +109,12 @@ def test_help_fits_a_terminal(causeway: Causeway, path: list[str]) -> None:
     ],
 )
 def test_the_users_mistakes(
-    causeway: Causeway, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, arguments: list[str], told: str
+    causeway: Causeway, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, arguments: list[str], message: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
     ended = causeway(*arguments)
     assert ended.code == 2
-    assert told in ended.err
+    assert message in ended.err
     assert "Traceback" not in ended.err
     assert list(tmp_path.iterdir()) == []
 
@@ -171,7 +171,7 @@ def test_malformed_lines_are_told(causeway: Causeway, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
         (["--speed", "0"], "speed"),
         (["--speed", "-2"], "speed"),
@@ -180,11 +180,11 @@ def test_malformed_lines_are_told(causeway: Causeway, tmp_path: Path) -> None:
     ],
 )
 def test_a_drive_that_is_not_possible(
-    causeway: Causeway, workload: Path, tmp_path: Path, options: list[str], told: str
+    causeway: Causeway, workload: Path, tmp_path: Path, options: list[str], message: str
 ) -> None:
     ended = causeway("linear-road", "drive", workload, "--to", tmp_path / "spool", *options)
     assert ended.code == 2
-    assert told in ended.err
+    assert message in ended.err
     assert not (tmp_path / "spool").exists()
 
 
@@ -277,7 +277,7 @@ def events(made_events: Path, tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (["run", "--query", "q99"], "there is no query 'q99' in the modern model: q0, q1,"),
         (["run", "--query", "five"], "there is no query 'five'"),
@@ -305,12 +305,12 @@ def test_nexmark_tells_the_users_mistakes(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     arguments: list[str],
-    told: str,
+    message: str,
 ) -> None:
     monkeypatch.chdir(tmp_path)
     ended = causeway("nexmark", *arguments, "--out", "new")
     assert ended.code == 2
-    assert told in ended.err
+    assert message in ended.err
     assert not (tmp_path / "new").exists()
 
 

@@ -72,7 +72,7 @@ def test_a_killed_executor_costs_no_answer(tmp_path: Path) -> None:
             victim, *others = cluster.executors()
             assert others, "both executors should be at work"
             os.kill(victim, signal.SIGKILL)
-            assert process.end() in (0, 1), process.told  # 1: an answer was late, which a crash may cost
+            assert process.end() in (0, 1), process.output  # 1: an answer was late, which a crash may cost
     judged = _causeway("linear-road", "validate", workload, run, "--conf", "spark.driver.memory=1g")
     assert judged.returncode in (0, 1), judged.stderr
     validation = json.loads((run / "validation.json").read_text())

@@ -302,8 +302,8 @@ SPOTS = st.lists(
 def _import_or_refuse(path: Path) -> None:
     try:
         imported = import_map(path)
-    except UserError as told:
-        assert str(told)
+    except UserError as raised:
+        assert str(raised)
         return
     assert isinstance(imported, ImportedMap)
     assert imported.road_map.edges > 0

@@ -81,8 +81,8 @@ def test_damaged_files_give_rejects_or_an_error_in_words(tmp_path: Path, data: s
         units = trips.read(body, rejects)
         assert (units.t1 > units.t0).all()
         assert np.isfinite(units.x0).all() and np.isfinite(units.y1).all()
-    except UserError as told:
-        assert name in str(told)
+    except UserError as raised:
+        assert name in str(raised)
     assert {reject.file for reject in rejects} <= {name}
 
 

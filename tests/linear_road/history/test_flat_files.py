@@ -59,7 +59,7 @@ def test_blank_lines_and_roads_that_nobody_can_ask_for_do_not_count(tmp_path: Pa
 
 
 @pytest.mark.parametrize(
-    ("line", "told"),
+    ("line", "message"),
     [
         ("1,1,0,nonsense", "'nonsense'"),
         ("VID,Day,XWay,Tolls", "'VID'"),
@@ -71,12 +71,12 @@ def test_blank_lines_and_roads_that_nobody_can_ask_for_do_not_count(tmp_path: Pa
         ("1,2,0,5.0", "'5.0'"),
     ],
 )
-def test_what_is_no_history_is_told(tmp_path: Path, line: str, told: str) -> None:
+def test_what_is_no_history_is_told(tmp_path: Path, line: str, message: str) -> None:
     flat_file = tmp_path / "TollHistory.csv"
     flat_file.write_text(f"1,1,0,5\n{line}\n1,2,0,5\n")
     with pytest.raises(
         UserError, match=r"TollHistory.csv is not VID,Day,XWay,Tolls in whole numbers"
     ) as raised:
         split_part(flat_file, 0, COLUMNS, tmp_path / "part")
-    assert told in str(raised.value)
+    assert message in str(raised.value)
     assert not (tmp_path / "part").exists()

@@ -311,10 +311,10 @@ def test_broken_stream_is_told(
 ) -> None:
     workload = make_workload([(0, 1, 0), (0, 2, 0)], stream_format=stream_format)
     workload.parts[1].write_text("0,0,seven,0,0,0,0,0,0,0,0,0,0,0,0\n")
-    with pytest.raises(UserError, match="position reports cannot be read") as told:
+    with pytest.raises(UserError, match="position reports cannot be read") as raised:
         generate_history(spark, workload, days=1)
-    assert str(workload.parts[1]) in str(told.value)
-    assert len(str(told.value).splitlines()) == 1
+    assert str(workload.parts[1]) in str(raised.value)
+    assert len(str(raised.value).splitlines()) == 1
     assert not workload.history.exists()
 
 

@@ -275,7 +275,7 @@ def test_a_folder_that_is_no_prepared_history_is_left(make_workload: Callable[..
 
 
 @pytest.mark.parametrize(
-    ("lines", "told"),
+    ("lines", "message"),
     [
         ("1,1,0,nonsense\n", "nonsense"),
         ("VID,Day,XWay,Tolls\n1,1,0,5\n", "VID"),
@@ -284,12 +284,12 @@ def test_a_folder_that_is_no_prepared_history_is_left(make_workload: Callable[..
     ],
 )
 def test_a_flat_file_that_is_no_history_is_told(
-    spark: SparkSession, make_workload: Callable[..., Workload], lines: str, told: str
+    spark: SparkSession, make_workload: Callable[..., Workload], lines: str, message: str
 ) -> None:
     workload = make_workload()
     workload.history.mkdir()
     (workload.history / "TollHistory.csv").write_text(lines)
-    with pytest.raises(UserError, match=f"(?s){told}") as raised:
+    with pytest.raises(UserError, match=f"(?s){message}") as raised:
         prepare(spark, workload)
     assert "TollHistory.csv" in str(raised.value)
     assert [file.name for file in workload.history.iterdir()] == ["TollHistory.csv"]
@@ -363,8 +363,8 @@ def causeway(spark: SparkSession, monkeypatch: pytest.MonkeyPatch, capsys: pytes
         monkeypatch.setattr(sys, "argv", ["causeway", "linear-road", *map(str, arguments)])
         with pytest.raises(SystemExit) as ended:
             cli.main()
-        told = capsys.readouterr()
-        return int(ended.value.code or 0), told.out, " ".join(told.err.split())
+        printed = capsys.readouterr()
+        return int(ended.value.code or 0), printed.out, " ".join(printed.err.split())
 
     monkeypatch.setattr(session, "spark_session", lambda *_, **__: contextlib.nullcontext(spark))
     # A slow machine would print lines of progress.

@@ -137,7 +137,7 @@ def test_a_history_prepared_anew_is_not_taken_for_the_old_one(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         (None, "has no prepared.json: prepare the history with `causeway linear-road prepare`"),
         ("[nonsense", "cannot be read"),
@@ -146,8 +146,8 @@ def test_a_history_prepared_anew_is_not_taken_for_the_old_one(tmp_path: Path) ->
         ('{"layout": 99}', "layout 99 is not one that this version reads"),
     ],
 )
-def test_a_folder_that_is_no_prepared_history(tmp_path: Path, text: str | None, told: str) -> None:
+def test_a_folder_that_is_no_prepared_history(tmp_path: Path, text: str | None, message: str) -> None:
     if text is not None:
         (tmp_path / "prepared.json").write_text(text)
-    with pytest.raises(UserError, match=told):
+    with pytest.raises(UserError, match=message):
         PreparedHistory.open(tmp_path)

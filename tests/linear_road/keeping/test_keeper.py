@@ -94,8 +94,8 @@ def test_all_that_is_delivered_is_kept_and_the_time_is_closed(tmp_path: Path, sp
     assert kept_rows(tmp_path / "warehouse") == expected()
     assert mark.read() == SECONDS
     assert store.snapshot().ended
-    told = json.loads((tmp_path / "keeping.json").read_text())
-    assert told["rows"] == 2 * SECONDS
+    recorded = json.loads((tmp_path / "keeping.json").read_text())
+    assert recorded["rows"] == 2 * SECONDS
     # Again: nothing is taken twice.
     keep_reports(store, spool, mark, KeepingRecord.continued(record.path), real_time_from=10)
     assert kept_rows(tmp_path / "warehouse") == expected()
@@ -189,8 +189,8 @@ def test_the_process_tells_when_a_second_is_kept_and_why_it_failed(tmp_path: Pat
         keeper.finish()
     finally:
         keeper.stop()
-    told = json.loads((tmp_path / "keeping.json").read_text())
-    assert told["visible_ms"]["appends"] >= 2
+    recorded = json.loads((tmp_path / "keeping.json").read_text())
+    assert recorded["visible_ms"]["appends"] >= 2
     assert sum(kept_rows(tmp_path / "warehouse").values()) == 6
 
 

@@ -94,12 +94,12 @@ def check(run: Path, asked: Asked, attempts: int) -> None:
     found = answers_of(run)
     assert found - asked.expected == Counter()
     assert asked.expected - found == Counter()
-    told = facts(run)
-    assert (told["state"], told["attempts"]) == ("finished", attempts)
-    assert told["counts"]["tuples"] == asked.tuples
-    assert sum(told["counts"]["answers"].values()) == asked.expected.total()
+    recorded = facts(run)
+    assert (recorded["state"], recorded["attempts"]) == ("finished", attempts)
+    assert recorded["counts"]["tuples"] == asked.tuples
+    assert sum(recorded["counts"]["answers"].values()) == asked.expected.total()
     noted = sorted((run / "batches").glob("batch-*.json"))
-    assert [f"batch-{batch['batch']:09d}" for batch in told["batches"]] == [path.stem for path in noted]
+    assert [f"batch-{batch['batch']:09d}" for batch in recorded["batches"]] == [path.stem for path in noted]
     left = ("spool", "checkpoint", ".collecting", ".warm-up", ".lock")
     assert not any((run / name).exists() for name in left)
     names = [path.name for folder in ("batches", "segments") for path in (run / folder).iterdir()]
@@ -140,7 +140,7 @@ def test_killed_and_interrupted_it_goes_on(asked: Asked, tmp_path: Path) -> None
         attempt.wait_for(Watched(run).batches_are_saved)
         assert attempt.interrupt() == 130
         # A busy machine shows its progress before.
-        assert attempt.told.endswith("interrupted")
+        assert attempt.output.endswith("interrupted")
     assert facts(run)["state"] == "stopped"
     assert facts(run)["speed"] == 10
 
@@ -151,7 +151,7 @@ def test_killed_and_interrupted_it_goes_on(asked: Asked, tmp_path: Path) -> None
     assert facts(run)["batches"]
 
     with attempted(workload, run, "--resume") as attempt:
-        assert attempt.end() == 0, attempt.told
+        assert attempt.end() == 0, attempt.output
     check(run, asked, attempts=3)
     # Real time had started: there was no time for a warm-up.
     assert ["warm_up" in start for start in facts(run)["starts"]] == [True, False, False]
@@ -186,7 +186,7 @@ def test_killed_at_every_kind_of_moment(asked: Asked, tmp_path: Path) -> None:
     if facts(run)["state"] != "finished":
         attempts += 1
         with attempted(workload, run, "--resume") as attempt:
-            assert attempt.end() == 0, attempt.told
+            assert attempt.end() == 0, attempt.output
     check(run, asked, attempts)
 
 
@@ -196,6 +196,6 @@ def test_workers_in_other_processes(asked: Asked, tmp_path: Path) -> None:
     run = tmp_path / "run"
     options = ("--speed", "max", "--conf", "spark.executor.memory=1g")
     with attempted(asked.workload.folder, run, *options, master="local-cluster[2,1,1024]") as attempt:
-        assert attempt.end() == 0, attempt.told
+        assert attempt.end() == 0, attempt.output
     check(run, asked, attempts=1)
     assert facts(run)["master"] == "local-cluster[2,1,1024]"

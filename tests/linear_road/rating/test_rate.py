@@ -429,8 +429,8 @@ def causeway(
             cli.main()
         except SystemExit as ended:
             code = int(ended.code or 0)
-        told = capsys.readouterr()
-        return code, told.out, " ".join(told.err.split())
+        printed = capsys.readouterr()
+        return code, printed.out, " ".join(printed.err.split())
 
     monkeypatch.chdir(tmp_path)
     return run

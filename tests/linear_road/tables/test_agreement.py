@@ -63,7 +63,7 @@ def test_killed_at_any_moment_it_goes_on(asked: Asked, tmp_path: Path) -> None:
             if number == 0:
                 attempt.wait_for((folder / "warehouse" / "inserts").exists)
             elif number == 4:
-                assert attempt.end() == 0, attempt.told
+                assert attempt.end() == 0, attempt.output
                 break
             else:
                 attempt.wait_for(lambda before=before: batches() > before)  # type: ignore[misc]

@@ -52,8 +52,8 @@ def validate(
         monkeypatch.setattr(sys, "argv", ["causeway", "linear-road", "validate", *map(str, arguments)])
         with pytest.raises(SystemExit) as ended:
             cli.main()
-        told = capsys.readouterr()
-        return Ended(int(ended.value.code or 0), told.out, " ".join(told.err.split()))
+        printed = capsys.readouterr()
+        return Ended(int(ended.value.code or 0), printed.out, " ".join(printed.err.split()))
 
     monkeypatch.setattr(session, "spark_session", lambda *_, **__: contextlib.nullcontext(spark))
     monkeypatch.setattr(options.output, "width", 200)

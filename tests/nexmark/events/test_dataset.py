@@ -170,14 +170,14 @@ def test_a_folder_that_is_none_is_told(tmp_path: Path) -> None:
     made = write_dataset(MODERN, tmp_path / "set")
     path = made.folder / "nexmark.json"
     facts = json.loads(path.read_text())
-    for change, told in (
+    for change, message in (
         ({"layout": 7}, "layout 7"),
         ({"colour": "red"}, "colour"),
         ({"format": "csv"}, "format 'csv' is none of parquet, json, xml"),
         ({"model": "ancient"}, "model 'ancient' is none of"),
     ):
         path.write_text(json.dumps(facts | change))
-        with pytest.raises(UserError, match=told):
+        with pytest.raises(UserError, match=message):
             Dataset.load(made.folder)
     path.write_text("{")
     with pytest.raises(UserError, match="cannot be read"):

@@ -102,7 +102,7 @@ def test_a_range_outside_is_a_mistake(first: int, last: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("settings_", "told"),
+    ("settings_", "message"),
     [
         ({"model": "ancient"}, "the model is paper or modern"),
         ({"events": 0}, "the number of events is"),
@@ -116,6 +116,6 @@ def test_a_range_outside_is_a_mistake(first: int, last: int) -> None:
         ({"bid_streams": 2}, "several bid streams"),
     ],
 )
-def test_impossible_settings_are_told(settings_: dict, told: str) -> None:
-    with pytest.raises(UserError, match=told):
+def test_impossible_settings_are_told(settings_: dict, message: str) -> None:
+    with pytest.raises(UserError, match=message):
         Firehose(**({"model": "modern", "events": 100, "rate": 1.0} | settings_))

@@ -64,7 +64,7 @@ def test_killed_and_resumed_on_other_cores_it_gives_the_same_answers(tmp_path: P
         attempt.wait_for(lambda: is_begun("q11"))
         attempt.kill(0.5)
     with CommandProcess(run, *resumed, "--master", "local[2]") as attempt:
-        assert attempt.end() == 0, attempt.told
+        assert attempt.end() == 0, attempt.output
     facts = result(run)
     assert facts["state"] == "finished"
     assert [one["query"] for one in facts["queries"]] == ["q9", "q11"]

@@ -31,9 +31,9 @@ def put(folder: Path, file: str, text: str) -> None:
 
 
 def refused(db: Connection, statement: str) -> str:
-    with pytest.raises(UserError) as told:
+    with pytest.raises(UserError) as raised:
         db.sql(statement)
-    return str(told.value)
+    return str(raised.value)
 
 
 def insert_state(db: Connection, name: str) -> list[str]:

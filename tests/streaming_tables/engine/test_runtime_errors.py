@@ -14,13 +14,13 @@ from causeway.streaming_tables.language import SourceStatement
 
 
 def failure(db: Connection, statement: str | SourceStatement) -> StatementError:
-    with pytest.raises(StatementError) as told:
+    with pytest.raises(StatementError) as raised:
         answer = db.sql(statement)
         if isinstance(answer, PushQuery):
             next(answer)
         else:
             answer.to_arrow()
-    return told.value
+    return raised.value
 
 
 @pytest.mark.parametrize(

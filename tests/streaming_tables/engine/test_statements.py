@@ -33,22 +33,22 @@ def facts(db: Connection, name: str) -> dict[str, str]:
 
 
 def refused(db: Connection, statement: str) -> str:
-    with pytest.raises(UserError) as told:
+    with pytest.raises(UserError) as raised:
         answer = db.sql(statement)
         answer.to_arrow()  # type: ignore[union-attr]
-    return str(told.value)
+    return str(raised.value)
 
 
 def placed(db: Connection, statement: str, place: str) -> str:
     """The message of an error whose line and column are those of `place` in the statement."""
-    with pytest.raises(StatementError) as told:
+    with pytest.raises(StatementError) as raised:
         db.sql(statement)
     before = statement[: statement.index(place)]
-    assert (told.value.line, told.value.column) == (
+    assert (raised.value.line, raised.value.column) == (
         before.count("\n") + 1,
         len(before) - before.rfind("\n"),
-    ), str(told.value)
-    return told.value.message
+    ), str(raised.value)
+    return raised.value.message
 
 
 def test_rows_of_every_kind_can_be_appended(db: Connection, name: str) -> None:
@@ -222,15 +222,21 @@ def test_show_and_describe(db: Connection, name: str) -> None:
     assert (f"x_{name}", name, "s") in ask(db, "SHOW INDEXES")
     db.sql(f"WAIT FOR w_{name}")
     db._background.writer(name).flush()
-    told = facts(db, name)
-    assert told["i"] == "int" and told["s"] == "string" and told["T"].startswith("bigint")
-    assert told["rows"] == "6" and told["rows in the log"] == "0"
-    assert told["historical period"] == "86,400 s" and told["slack"] == "2 s" and told["compartment"] == "2 s"
-    assert told["oldest"] == "0" and told["newest"] == "5" and told["no more rows up to"] == "2"
-    assert told["compartments"] == "3" and told["late rows"] == "0" and told["rejected rows"] == "0"
-    assert int(told["bytes"]) > 0
-    assert told["indexes"] == f"x_{name} (s)"
-    assert "causeway streaming tables" in told["writer"]
+    recorded = facts(db, name)
+    assert recorded["i"] == "int" and recorded["s"] == "string" and recorded["T"].startswith("bigint")
+    assert recorded["rows"] == "6" and recorded["rows in the log"] == "0"
+    assert (
+        recorded["historical period"] == "86,400 s"
+        and recorded["slack"] == "2 s"
+        and recorded["compartment"] == "2 s"
+    )
+    assert recorded["oldest"] == "0" and recorded["newest"] == "5" and recorded["no more rows up to"] == "2"
+    assert (
+        recorded["compartments"] == "3" and recorded["late rows"] == "0" and recorded["rejected rows"] == "0"
+    )
+    assert int(recorded["bytes"]) > 0
+    assert recorded["indexes"] == f"x_{name} (s)"
+    assert "causeway streaming tables" in recorded["writer"]
     assert f"CREATE VIEW w_{name}" in facts(db, f"w_{name}")["statement"]
     assert facts(db, f"w_{name}")["newest"] == "2"
 
@@ -238,9 +244,9 @@ def test_show_and_describe(db: Connection, name: str) -> None:
 def test_describe_shows_times_of_timestamps(db: Connection, name: str) -> None:
     db.sql(f"CREATE STREAMING TABLE {name} (i INT) TIMESTAMP BY at TIMESTAMP RANGE INTERVAL '1' DAY")
     db.append(name, [(1, datetime(2026, 1, 2, 3, 4, 5, 600, tzinfo=UTC))])
-    told = facts(db, name)
-    assert told["at"] == "timestamp"
-    assert told["newest"] == "2026-01-02 03:04:05.000600+00:00"
+    recorded = facts(db, name)
+    assert recorded["at"] == "timestamp"
+    assert recorded["newest"] == "2026-01-02 03:04:05.000600+00:00"
 
 
 def test_explain_says_what_is_read_and_which_way(db: Connection, name: str) -> None:

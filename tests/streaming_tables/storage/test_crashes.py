@@ -18,7 +18,7 @@ REPOSITORY = Path(__file__).parents[3]
 
 
 class Killed:
-    """What a child that was killed had told."""
+    """What a child that was killed had killed."""
 
     def __init__(self) -> None:
         self.appended = -1
@@ -26,7 +26,7 @@ class Killed:
         self.deleted = -1
 
 
-def run_and_kill(folder: Path, told: Killed, chance: random.Random, reader: TableStore) -> None:
+def run_and_kill(folder: Path, killed: Killed, chance: random.Random, reader: TableStore) -> None:
     """Let a child write, read beside it, and kill it after some of its lines and a random pause."""
     child = subprocess.Popen(
         [sys.executable, "-m", "tests.streaming_tables.storage.crash_child", str(folder), "100000"],
@@ -39,10 +39,10 @@ def run_and_kill(folder: Path, told: Killed, chance: random.Random, reader: Tabl
     for line in child.stdout:
         word, number = line.split()
         if word in ("appended", "deleting", "deleted"):
-            setattr(told, word, int(number))
+            setattr(killed, word, int(number))
         if word == "appended":
             # Another process sees an acknowledged row at once.
-            assert reader.snapshot().rows_total >= (told.appended + 1) * BATCH
+            assert reader.snapshot().rows_total >= (killed.appended + 1) * BATCH
         lines -= 1
         if lines <= 0:
             break
@@ -51,7 +51,7 @@ def run_and_kill(folder: Path, told: Killed, chance: random.Random, reader: Tabl
     for line in child.stdout:
         if len(line.split()) == 2 and line.endswith("\n"):
             word, number = line.split()
-            setattr(told, word, int(number))
+            setattr(killed, word, int(number))
     child.stdout.close()
     assert child.wait() == -9
 
@@ -61,35 +61,35 @@ def expected_numbers(batches: int, deleted: int) -> list[int]:
     return [number for number in range(batches * BATCH) if number >= covered or number % 10 != DELETED]
 
 
-def check(store: TableStore, told: Killed) -> tuple[int, int]:
+def check(store: TableStore, killed: Killed) -> tuple[int, int]:
     """The content is all acknowledged batches, perhaps the next, and all of a deletion or nothing of it."""
     snapshot = store.snapshot()
     found = numbers_in(snapshot.scan(with_seq=True))
     batches, rest = divmod(snapshot.rows_total, BATCH)
     assert rest == 0
-    assert batches - 1 in (told.appended, told.appended + 1)
-    for deleted in {told.deleted, told.deleting}:
+    assert batches - 1 in (killed.appended, killed.appended + 1)
+    for deleted in {killed.deleted, killed.deleting}:
         if found == expected_numbers(batches, deleted):
             return batches, deleted
-    raise AssertionError(f"{len(found)} rows of {batches} batches: {told.__dict__}")
+    raise AssertionError(f"{len(found)} rows of {batches} batches: {killed.__dict__}")
 
 
 def kill_many_times(folder: Path, kills: int, seed: int) -> None:
     chance = random.Random(seed)
     reader = make_numbered(folder)
-    told = Killed()
+    killed = Killed()
     for _ in range(kills):
-        run_and_kill(folder, told, chance, reader)
-        batches, deleted = check(reader, told)
-        assert check(TableStore.open(folder), told) == (batches, deleted)
-        told.deleted = told.deleting = max(deleted, told.deleted)
-        told.appended = batches - 1
+        run_and_kill(folder, killed, chance, reader)
+        batches, deleted = check(reader, killed)
+        assert check(TableStore.open(folder), killed) == (batches, deleted)
+        killed.deleted = killed.deleting = max(deleted, killed.deleted)
+        killed.appended = batches - 1
     with reader.writer("after all") as writer:
         # A frame that was durable and not acknowledged yet is taken by the next writer.
         assert writer.last_batch("child") in (batches - 1, batches)
-        batches, deleted = check(reader, told)
+        batches, deleted = check(reader, killed)
         writer.flush()
-        assert check(TableStore.open(folder), told) == (batches, deleted)
+        assert check(TableStore.open(folder), killed) == (batches, deleted)
     with reader.writer("removes what is left over"):
         named = {path.name for path in reader.snapshot().candidates().files}
     assert {path.name for path in folder.glob("past/*/causeway-*")} == named

@@ -44,34 +44,34 @@ class SourceOptions:
 
 def parse_options(options: Mapping[str, str], target: TargetColumns) -> SourceOptions:
     """Raises `UserError` for an option that is unknown or has a value that it cannot have."""
-    given = {name.strip().casefold(): str(value).strip() for name, value in options.items()}
+    values = {name.strip().casefold(): str(value).strip() for name, value in options.items()}
     for name in options:
         if name.strip().casefold() not in _KNOWN:
             raise UserError(f"there is no option {name}; a source has {', '.join(_KNOWN)}")
-    columns = given.get("columns")
+    columns = values.get("columns")
     names = None if columns is None else tuple(name.strip() for name in columns.split(","))
     if names is not None and not all(names):
         raise UserError(f"the option columns has a name that is empty: {columns!r}")
-    delimiter = options.get("delimiter", given.get("delimiter", ","))
+    delimiter = options.get("delimiter", values.get("delimiter", ","))
     delimiter = "\t" if delimiter in ("\\t", "tab") else delimiter
     if len(delimiter.encode()) != 1 or delimiter in '"\r\n':
         raise UserError(f"the option delimiter is one plain character; got {delimiter!r}")
-    unit = given.get("time_unit")
+    unit = values.get("time_unit")
     if unit is not None and unit not in _UNITS:
         raise UserError(f"the option time_unit is one of {', '.join(_UNITS)}; got {unit!r}")
     return SourceOptions(
-        format=_format(given.get("format")),
+        format=_format(values.get("format")),
         reading=Reading(
             target=target,
-            timestamp=given.get("timestamp"),
-            header=_flag(given, "header", default=names is None),
+            timestamp=values.get("timestamp"),
+            header=_flag(values, "header", default=names is None),
             columns=names,
             delimiter=delimiter,
             time_unit=None if unit is None else _UNITS[unit],
         ),
-        stream=given.get("stream"),
-        once=_flag(given, "once", default=False),
-        limits=Limits(_count(given, "batch_rows", BATCH_ROWS), _count(given, "batch_bytes", BATCH_BYTES)),
+        stream=values.get("stream"),
+        once=_flag(values, "once", default=False),
+        limits=Limits(_count(values, "batch_rows", BATCH_ROWS), _count(values, "batch_bytes", BATCH_BYTES)),
     )
 
 
@@ -85,8 +85,8 @@ def _format(name: str | None) -> FileFormat | None:
     raise UserError(f"the format {name!r} is unknown; it is one of {', '.join(FORMATS)}")
 
 
-def _flag(given: Mapping[str, str], name: str, *, default: bool) -> bool:
-    value = given.get(name)
+def _flag(values: Mapping[str, str], name: str, *, default: bool) -> bool:
+    value = values.get(name)
     if value is None:
         return default
     if value.casefold() not in ("true", "false"):
@@ -94,8 +94,8 @@ def _flag(given: Mapping[str, str], name: str, *, default: bool) -> bool:
     return value.casefold() == "true"
 
 
-def _count(given: Mapping[str, str], name: str, default: int) -> int:
-    value = given.get(name)
+def _count(values: Mapping[str, str], name: str, default: int) -> int:
+    value = values.get(name)
     if value is None:
         return default
     if not value.isdecimal() or int(value) < 1:

@@ -238,13 +238,13 @@ def _latest(
     Also how many rows each code has now, and where it is first, counted from the first known one; -1 where
     it has none.
     """
-    most = -1
+    largest = -1
     for code in known:
-        most = max(most, code)
+        largest = max(largest, code)
     for code in codes:
-        most = max(most, code)
-    taken = np.zeros(most + 1, np.int64)
-    where = np.full(most + 1, -1, np.int64)
+        largest = max(largest, code)
+    taken = np.zeros(largest + 1, np.int64)
+    where = np.full(largest + 1, -1, np.int64)
     for number in range(len(known)):
         taken[known[number]] = known_counts[number]
         where[known[number]] = number

@@ -277,8 +277,8 @@ def read_create_view(cursor: Cursor, catalog: Catalog) -> CreateView | None:
     return CreateView(name, columns, length, query, or_replace, if_not_exists)
 
 
-def _view_columns(cursor: Cursor, given: bool) -> tuple[str, ...] | None:
-    if not given:
+def _view_columns(cursor: Cursor, has_list: bool) -> tuple[str, ...] | None:
+    if not has_list:
         return None
     columns: list[str] = []
     while not columns or cursor.symbol(","):

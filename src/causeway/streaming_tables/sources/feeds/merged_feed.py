@@ -80,8 +80,8 @@ class MergedFeed:
             return {"second": max(self._end, second)}
         rows = self._rows_before(self._end)
         size = sum(path.stat().st_size for path in self._paths)
-        most = min(limits.rows, limits.bytes * rows / max(1, size))
-        return {"second": self._second_after(second, self._end, most)}
+        row_limit = min(limits.rows, limits.bytes * rows / max(1, size))
+        return {"second": self._second_after(second, self._end, row_limit)}
 
     def partitions(self, start: Offset, end: Offset, tasks: int) -> list[tuple[int, int]]:
         first, last = start["second"], end["second"]
