@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from causeway.spark.errors import explain
+from causeway.spark.errors import explain, was_interrupted
 
 
 @pytest.mark.parametrize(
@@ -32,3 +32,24 @@ def test_notes_of_the_exception_are_part_of_the_line() -> None:
     failure = RuntimeError("no space left")
     failure.add_note("Spark's log is r/spark.log")
     assert explain(failure) == "RuntimeError: no space left; Spark's log is r/spark.log"
+
+
+def test_ctrl_c_is_found_behind_what_was_raised_in_its_place() -> None:
+    def fail(*, deliberately: bool) -> Exception:
+        try:
+            try:
+                raise KeyboardInterrupt
+            except KeyboardInterrupt:
+                if deliberately:
+                    raise RuntimeError("stopped as the user wanted") from None
+                raise RuntimeError("job cancelled")  # noqa: B904
+        except RuntimeError as cancelled:
+            try:
+                raise ValueError("the statement failed") from cancelled
+            except ValueError as failure:
+                return failure
+
+    assert was_interrupted(KeyboardInterrupt())
+    assert was_interrupted(fail(deliberately=False))
+    assert not was_interrupted(fail(deliberately=True))
+    assert not was_interrupted(ValueError("x"))

@@ -20,7 +20,7 @@ from causeway.cli.options import output, set_debugging, wants_debugging
 from causeway.cli.sql import sql
 from causeway.runtime.errors import CausewayError
 from causeway.runtime.progress import console, show_progress
-from causeway.spark.errors import explain
+from causeway.spark.errors import explain, was_interrupted
 
 __all__ = ["app", "main"]
 
@@ -34,7 +34,9 @@ class _Commands(TyperGroup):
     def invoke(self, ctx: Any) -> Any:
         try:
             return super().invoke(ctx)
-        except KeyboardInterrupt:
+        except (KeyboardInterrupt, Exception) as failure:
+            if not was_interrupted(failure):
+                raise
             console.print("interrupted")
             raise typer.Exit(130) from None
 

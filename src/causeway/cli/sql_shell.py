@@ -12,7 +12,7 @@ from rich.markup import escape
 
 from causeway.runtime.errors import CausewayError
 from causeway.runtime.progress import console
-from causeway.spark.errors import explain
+from causeway.spark.errors import explain, was_interrupted
 
 if TYPE_CHECKING:
     from causeway.cli.sql_output import AnswerPrinter
@@ -77,16 +77,15 @@ def _run(connection: Connection, printer: AnswerPrinter, text: str) -> None:
         try:
             printer.print_answer(connection, connection.sql(statement))
             console.print(f"[dim]{time.perf_counter() - began:.3f} s[/]")
-        except KeyboardInterrupt:
-            with suppress(Exception):
-                connection.spark.sparkContext.cancelAllJobs()
-            console.print("ended by Ctrl-C")
-            return
-        except CausewayError as error:
-            console.print(f"[bold red]error:[/] {escape(str(error))}")
-            return
-        except Exception as failure:
-            console.print(f"[bold red]failed:[/] {escape(explain(failure))}")
+        except (KeyboardInterrupt, Exception) as failure:
+            if was_interrupted(failure):
+                with suppress(Exception):
+                    connection.spark.sparkContext.cancelAllJobs()
+                console.print("ended by Ctrl-C")
+            elif isinstance(failure, CausewayError):
+                console.print(f"[bold red]error:[/] {escape(str(failure))}")
+            else:
+                console.print(f"[bold red]failed:[/] {escape(explain(failure))}")
             return
 
 

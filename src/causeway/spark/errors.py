@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["explain"]
+__all__ = ["explain", "was_interrupted"]
 
 _PYTHON_ERROR = re.compile(r"^([A-Za-z_][\w.]*): (.*)", re.MULTILINE)
 _JAVA_ERROR = re.compile(r"^(?:Caused by: |: )([\w.$]+): (.*)", re.MULTILINE)
@@ -14,6 +14,17 @@ def explain(failure: BaseException) -> str:
     """What went wrong, in a line, with the notes of the exception: where Spark's log is, for instance."""
     notes = getattr(failure, "__notes__", [])
     return "; ".join([_innermost_cause(failure), *notes])
+
+
+def was_interrupted(failure: BaseException | None) -> bool:
+    """Whether Ctrl-C is behind an error.
+
+    PySpark's handler of Ctrl-C cancels the jobs. What waits for their rows then raises that they were
+    cancelled, in place of the KeyboardInterrupt.
+    """
+    while failure is not None and not isinstance(failure, KeyboardInterrupt):
+        failure = failure.__cause__ if failure.__suppress_context__ else failure.__context__
+    return failure is not None
 
 
 def _innermost_cause(failure: BaseException) -> str:

@@ -95,18 +95,27 @@ class TableWriter:
         self.close()
 
     def _recover(self) -> None:
-        """Read the log to its end, cut a torn end off, and tell the state."""
+        """Read the log to its end, cut off what lies behind it, and tell the state.
+
+        The end is that of the last acknowledged frame: a frame that no reader has seen must not appear when a
+        user has looked for its rows and appended them again. After a power loss nobody knows what was
+        acknowledged; then the end is that of the last whole frame, which readers see, too.
+        """
         store = self.store
         with store.lock:
             known = self._state_file.read()
+            trusted = known is not None and known.is_of_this_boot
             store.follow_past()
             log = store.log
             try:
-                log.read(store.past.log_mark, known, allow_torn=True)
+                log.read(store.past.log_mark, known, allow_torn=not trusted)
             except SegmentGoneError as gone:
                 raise DamagedTableError(log.path(store.past.log_mark), "is missing") from gone
             if known and log.progress.frames < known.frames:
                 raise DamagedTableError(log.path(log.segment), "ends before the rows that were acknowledged")
+            for segment in log.segments_on_disk():
+                if segment > log.segment:
+                    log.path(segment).unlink()
             self._log_writer = LogWriter(log)
             self.tell_state()
 
