@@ -52,4 +52,6 @@ def test_ctrl_c_is_found_behind_what_was_raised_in_its_place() -> None:
     assert was_interrupted(KeyboardInterrupt())
     assert was_interrupted(fail(deliberately=False))
     assert not was_interrupted(fail(deliberately=True))
-    assert not was_interrupted(ValueError("x"))
+    own_cause = ValueError("x")
+    own_cause.__cause__ = own_cause
+    assert not was_interrupted(own_cause)

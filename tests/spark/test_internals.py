@@ -156,3 +156,15 @@ def test_rows_and_bytes_that_jobs_read(spark: SparkSession, tmp_path: Path) -> N
     assert rows in (1000, 2000), changed
     assert 0 < size <= sum(file.stat().st_size for file in Path(folder).iterdir()), changed
     assert internals.input_of_jobs(spark, "no such group") == (0, 0)
+
+
+def test_jobs_of_a_group_are_cancelled_before_they_begin(spark: SparkSession) -> None:
+    context = spark.sparkContext
+    context.setJobGroup("ends early", "")
+    try:
+        internals.cancel_job_group(spark, "ends early")
+        with pytest.raises(Exception, match="cancelled"):
+            spark.range(10).toArrow()
+    finally:
+        context.setLocalProperty("spark.jobGroup.id", None)  # type: ignore[arg-type]
+    assert spark.range(10).toArrow().num_rows == 10

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
+import signal
 import sys
+import threading
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -13,6 +17,7 @@ from rich.markup import escape
 from causeway.runtime.errors import CausewayError
 from causeway.runtime.progress import console
 from causeway.spark.errors import explain, was_interrupted
+from causeway.spark.internals import cancel_job_group
 
 if TYPE_CHECKING:
     from causeway.cli.sql_output import AnswerPrinter
@@ -22,6 +27,7 @@ __all__ = ["run_shell"]
 
 _HISTORY: Final = ".causeway_sql_history"
 _HISTORY_LINES: Final = 5000
+_NUMBERS: Final = itertools.count()
 _HELP: Final = """\
 Statements end with `;` and may have many lines. Ctrl-C ends the query at work, or clears what you typed.
   SHOW TABLES; SHOW VIEWS; SHOW INDEXES; SHOW QUERIES;     what is there
@@ -75,18 +81,40 @@ def _run(connection: Connection, printer: AnswerPrinter, text: str) -> None:
     for statement in split_script(text):
         began = time.perf_counter()
         try:
-            printer.print_answer(connection, connection.sql(statement))
+            with _jobs_end_by_ctrl_c(connection):
+                printer.print_answer(connection, connection.sql(statement))
             console.print(f"[dim]{time.perf_counter() - began:.3f} s[/]")
         except (KeyboardInterrupt, Exception) as failure:
             if was_interrupted(failure):
-                with suppress(Exception):
-                    connection.spark.sparkContext.cancelAllJobs()
                 console.print("ended by Ctrl-C")
             elif isinstance(failure, CausewayError):
                 console.print(f"[bold red]error:[/] {escape(str(failure))}")
             else:
                 console.print(f"[bold red]failed:[/] {escape(explain(failure))}")
             return
+
+
+@contextmanager
+def _jobs_end_by_ctrl_c(connection: Connection) -> Iterator[None]:
+    """Let Ctrl-C end the statement's Spark jobs, those that are yet to begin included, and no others.
+
+    PySpark's own handler cancels the jobs that run at that moment, those of continuous inserts too. It asks
+    Java by the connection of the main thread, on which that thread may already be waiting for a job's end.
+    """
+    context = connection.spark.sparkContext
+    group = f"causeway-sql-{next(_NUMBERS)}"
+
+    def interrupt(*_: object) -> None:
+        threading.Thread(target=cancel_job_group, args=(connection.spark, group), daemon=True).start()
+        raise KeyboardInterrupt
+
+    context.setJobGroup(group, "causeway sql")
+    before = signal.signal(signal.SIGINT, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+        context.setLocalProperty("spark.jobGroup.id", None)  # type: ignore[arg-type]
 
 
 def _load_history() -> None:

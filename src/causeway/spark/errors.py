@@ -22,9 +22,14 @@ def was_interrupted(failure: BaseException | None) -> bool:
     PySpark's handler of Ctrl-C cancels the jobs. What waits for their rows then raises that they were
     cancelled, in place of the KeyboardInterrupt.
     """
-    while failure is not None and not isinstance(failure, KeyboardInterrupt):
+    # PySpark's errors may be their own causes.
+    seen: list[BaseException] = []
+    while failure is not None and failure not in seen:
+        if isinstance(failure, KeyboardInterrupt):
+            return True
+        seen.append(failure)
         failure = failure.__cause__ if failure.__suppress_context__ else failure.__context__
-    return failure is not None
+    return False
 
 
 def _innermost_cause(failure: BaseException) -> str:

@@ -25,6 +25,7 @@ __all__ = [
     "ROCKSDB_STATE_STORE",
     "SessionSettings",
     "answer_at_once",
+    "cancel_job_group",
     "committed_batch",
     "committed_offsets",
     "frame_of_arrow",
@@ -180,6 +181,12 @@ def _field(owner: Any, name: str) -> Any:
     field = owner.getClass().getDeclaredField(name)
     field.setAccessible(True)
     return field.get(owner)
+
+
+def cancel_job_group(spark: SparkSession, group: str) -> None:
+    """Cancel the jobs of a group, those that are yet to begin included. PySpark's own cancels the others."""
+    java: Any = spark.sparkContext._jsc
+    java.sc().cancelJobGroupAndFutureJobs(group)
 
 
 def input_of_jobs(spark: SparkSession, group: str) -> tuple[int, int]:
