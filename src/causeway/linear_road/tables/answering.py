@@ -36,7 +36,7 @@ from causeway.streaming_tables import Connection
 
 __all__ = ["AnswerLoop"]
 
-_PAUSE: Final = 0.005
+_LONGEST_PAUSE: Final = 0.5
 _MOST_SECONDS: Final = 120
 """Simulated seconds of a batch at most: what was delivered at once is not answered at once."""
 _FOLLOWED_SECONDS: Final = 600
@@ -125,15 +125,19 @@ class AnswerLoop:
     def stop(self) -> None:
         """End it after the batch that it is at."""
         self._stopping.set()
+        self._db.news.spread()
         self._thread.join()
 
     def _work(self) -> None:
         try:
             self._follow_again()
-            while not self._stopping.is_set():
+            while True:
+                seen = self._db.news.count
+                if self._stopping.is_set():
+                    return
                 closed = self._closed()
                 if closed is None or closed <= self._until:
-                    self._stopping.wait(_PAUSE)
+                    self._db.news.wait(seen, _LONGEST_PAUSE)
                     continue
                 self._answer(min(closed, self._until + _MOST_SECONDS))
         except BaseException as failure:

@@ -13,7 +13,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from functools import cached_property
+from typing import Final
 
 import numpy as np
 import pyarrow as pa
@@ -30,12 +31,10 @@ from causeway.streaming_tables.engine.plan_scans import needs_of_relations
 from causeway.streaming_tables.engine.plan_tree import PlanNode, analyzed_plan, optimized_plan
 from causeway.streaming_tables.engine.relations import Relations
 from causeway.streaming_tables.engine.spark_errors import unlogged
+from causeway.streaming_tables.engine.tick_statement import TickStatement
 from causeway.streaming_tables.engine.window_state import TICK, as_times, window_columns, window_length
-from causeway.streaming_tables.language import Query, WindowPiece, select_end
+from causeway.streaming_tables.language import Query, Rendered, WindowPiece, select_end
 from causeway.streaming_tables.storage import Snapshot
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
 
 __all__ = ["Arrivals", "arrivals_of"]
 
@@ -118,15 +117,14 @@ class Arrivals:
 
         try:
             with unlogged():
-                self.relations.spark.sql(self._text(stubs))
+                self.relations.spark.sql(self._rendered(stubs).text)
         except PySparkException:
             return False
         return True
 
     def rows(self, snapshots: Mapping[str, Snapshot], ticks: NDArray[np.int64]) -> tuple[pa.Table, int]:
         """The answers at `ticks` in one table, whose first column is the tick; how many rows were read."""
-        names: dict[int, str] = {}
-        frames: dict[str, DataFrame] = {}
+        tables: dict[str, pa.Table] = {}
         most = 0
         for piece in self.query.windows:
             low, high = self.bounds[piece.index]
@@ -142,16 +140,31 @@ class Arrivals:
                 times = as_times(rows.column(snapshot.definition.time.name))
                 rows = rows.filter(pa.array(np.isin(times, ticks)))
             most = max(most, rows.num_rows)
-            names[piece.index] = self.relations.unused_name(piece.table)
-            frames[names[piece.index]] = self.relations.arrow(rows)
-        with self.relations.named(frames):
-            return self.relations.spark.sql(self._text(names)).toArrow(), most
+            tables[_key(piece)] = rows
+        return self._statement.run(tables), most
 
-    def _text(self, names: Mapping[int, str]) -> str:
+    @cached_property
+    def _statement(self) -> TickStatement:
+        pieces = self.query.windows
+
+        def render(names: Mapping[str, str]) -> tuple[str, Rendered]:
+            rendered = self._rendered({piece.index: names[_key(piece)] for piece in pieces})
+            return rendered.text, rendered
+
+        return TickStatement(self.relations, [_key(piece) for piece in pieces], render)
+
+    def _rendered(self, names: Mapping[int, str]) -> Rendered:
         time = f"`{self.newest.alias}`.`{self.newest.info.time}`"
-        text = _stubbed(self.query, names, lambda offset: f"({time} + {offset // 1_000_000}L)")
-        place = select_end(text)
-        return f"{text[:place]} {time} AS `{TICK}`,{text[place:]}"
+        rendered = self.query.rendered(
+            lambda piece: names[piece.index], lambda offset: f"({time} + {offset // 1_000_000}L)"
+        )
+        place = select_end(rendered.text)
+        assert place is not None
+        return rendered.with_inserted(place, f" {time} AS `{TICK}`,")
+
+
+def _key(piece: WindowPiece) -> str:
+    return f"{piece.table}_{piece.index}"
 
 
 def _stubbed(query: Query, names: Mapping[int, str], now: Callable[[int], str]) -> str:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 from causeway.runtime.errors import UserError
 from causeway.streaming_tables.engine.continuous import ContinuousQuery
 from causeway.streaming_tables.engine.insert_runs import InsertRuns
+from causeway.streaming_tables.engine.news import News
 from causeway.streaming_tables.engine.queries import QueryRegistry
 from causeway.streaming_tables.engine.relations import Relations
 from causeway.streaming_tables.engine.views import ViewWorker
@@ -44,6 +45,8 @@ class Background:
         self._spark = spark
         self._relations = relations
         self.inserts = InsertRuns(warehouse, spark, relations, self.writer)
+        self.news = News()
+        """Of everything that this connection adds to tables."""
         self._writers: dict[str, TableWriter] = {}
         self._views: dict[str, ViewWorker] = {}
         self._unstarted: dict[str, str] = {}
@@ -61,6 +64,7 @@ class Background:
                 store = self._warehouse.require(table)
                 try:
                     self._writers[key] = store.writer(_COMMAND)
+                    self._writers[key].on_change = self.news.spread
                 except UserError as refused:
                     holder = store.writer_description()
                     if holder is None:
@@ -119,7 +123,7 @@ class Background:
     def start_view(self, view: ViewDefinition, query: Query | None = None) -> ViewWorker:
         """Compute a view in this process; `query` is its own, as the user has just written it."""
         planned = ContinuousQuery(self._warehouse, self._relations, query or self.view_query(view))
-        worker = ViewWorker(planned, self.writer(view.name))
+        worker = ViewWorker(planned, self.writer(view.name), self.news, self._are_ours)
         self._views[view.name.lower()] = worker
         self._unstarted.pop(view.name.lower(), None)
         return worker
@@ -283,6 +287,10 @@ class Background:
             1 if sample.interval_us is None else sample.interval_us // (1_000_000 if kind == "seconds" else 1)
         )
         return reached is not None and reached + step > min(known)
+
+    def _are_ours(self, tables: tuple[str, ...]) -> bool:
+        """Whether this connection writes to all of these tables."""
+        return all(name.lower() in self._writers for name in tables)
 
     def _is_free(self, table: str) -> bool:
         """Whether this process may write to a table."""

@@ -7,7 +7,7 @@ then on, until newer rows of its partition have pushed its oldest row out of the
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from causeway.streaming_tables.engine.chain_needs import RowNeeds, compiled_needs, needs_of_aliases
 from causeway.streaming_tables.engine.plan_tree import PlanNode
 from causeway.streaming_tables.engine.relations import Relations
-from causeway.streaming_tables.engine.spark_errors import in_users_text
 from causeway.streaming_tables.engine.tick_answers import without_hidden
+from causeway.streaming_tables.engine.tick_statement import TickStatement
 from causeway.streaming_tables.engine.window_state import (
     CarriedRows,
     as_times,
@@ -93,10 +93,10 @@ class ChainState:
         columns: Sequence[str] | None = None,
     ) -> None:
         """`columns` are those of the window that are read; all unless given."""
-        self._relations = relations
         self._query = query
         self._chain = chain
         self._schema = schema
+        self._statement = TickStatement(relations, chain.aliases, self._rendered)
         self._carried = CarriedRows(chain.window, columns)
         self._answers = schema.empty_table()
         """What the chains that hold gave."""
@@ -116,7 +116,7 @@ class ChainState:
         seq = rows.column(SEQ).to_numpy()
         partition = partitions(rows, partition_names(window, definition))
         older = _older(partition)
-        self._judge(rows, seq, older, fresh, definition.time.name)
+        self._judge(rows, seq, older, fresh)
 
         row, known = _positions(seq, self._newest)
         self._note_times(time, older, row)
@@ -177,7 +177,6 @@ class ChainState:
         seq: NDArray[np.int64],
         older: NDArray[np.int64],
         fresh: NDArray[np.bool_],
-        time_name: str,
     ) -> None:
         """Run the statement over the chains whose newest row is fresh, and add what holds."""
         members = [np.flatnonzero(fresh)]
@@ -192,25 +191,22 @@ class ChainState:
                 members = [positions[holds] for positions in members]
         if not len(members[0]):
             return
-        names: dict[str, str] = {}
-        frames = {}
+        tables: dict[str, pa.Table] = {}
         for alias, positions in zip(self._chain.aliases, members, strict=True):
             relation = rows.take(pa.array(positions)).drop_columns([SEQ])
             before = older[positions]
             links = pa.array(np.where(before < 0, -1, seq[np.maximum(before, 0)]))
             relation = relation.append_column("__row", pa.array(seq[positions]))
             relation = relation.append_column("__previous", links)
-            names[alias] = self._relations.unused_name(alias)
-            frames[names[alias]] = self._relations.arrow(relation)
-        rendered = self._rendered(names, time_name)
-        with in_users_text(rendered), self._relations.named(frames):
-            found = self._relations.spark.sql(rendered.text).toArrow()
+            tables[alias] = relation
+        found = self._statement.run(tables)
         answers = without_hidden(found.remove_column(0), self._schema)
         self._answers = pa.concat_tables([self._answers, answers])
         self._newest = np.concatenate([self._newest, found.column(0).to_numpy()])
 
-    def _rendered(self, names: dict[str, str], time_name: str) -> Rendered:
+    def _rendered(self, names: Mapping[str, str]) -> tuple[str, Rendered]:
         newest = self._chain.aliases[0]
+        time_name = self._query.windows[0].info.time
 
         def window(piece: WindowPiece) -> str:
             return names[piece.alias.lower()]
@@ -222,7 +218,8 @@ class ChainState:
         rendered = self._query.rendered(window, now)
         place = select_end(rendered.text)
         assert place is not None
-        return rendered.with_inserted(place, f" `{newest}`.`__row` AS `{_NEWEST}`,")
+        rendered = rendered.with_inserted(place, f" `{newest}`.`__row` AS `{_NEWEST}`,")
+        return rendered.text, rendered
 
     def _keep(
         self, rows: pa.Table, holds: NDArray[np.bool_], tick: int, time_name: str, period: int | None

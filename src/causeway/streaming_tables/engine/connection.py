@@ -15,6 +15,7 @@ from causeway.runtime.errors import UserError
 from causeway.streaming_tables.engine.answers import Answer
 from causeway.streaming_tables.engine.background import Background
 from causeway.streaming_tables.engine.changes import rows_of, to_table
+from causeway.streaming_tables.engine.news import News
 from causeway.streaming_tables.engine.queries import PullQuery, PushQuery, QueryRegistry
 from causeway.streaming_tables.engine.relations import Relations
 from causeway.streaming_tables.engine.standard_tables import StandardTables
@@ -132,6 +133,11 @@ class Connection:
     def is_quiet(self, tables: tuple[str, ...]) -> bool:
         """Whether no continuous insert and no other process writes to these tables now."""
         return self._background.is_quiet(tables)
+
+    @property
+    def news(self) -> News:
+        """Tells who waits for rows that this connection has added some."""
+        return self._background.news
 
     def raise_failures(self) -> None:
         """Raise what has ended a continuous insert or a view of this connection, if something has."""

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -39,6 +40,7 @@ from causeway.streaming_tables.engine.tick_answers import (
     with_hidden,
     without_hidden,
 )
+from causeway.streaming_tables.engine.tick_statement import TickStatement
 from causeway.streaming_tables.engine.ticks import MOST_TICKS, Ticks, closed_time, kind_of_ticks, oldest_time
 from causeway.streaming_tables.engine.used_columns import used_columns
 from causeway.streaming_tables.engine.warehouse import Warehouse
@@ -54,6 +56,9 @@ __all__ = ["ContinuousQuery"]
 
 _EXPANDED_ROWS: Final = 500_000
 """How many pairs of a row and a tick one statement should get at most."""
+
+_TICKS: Final = "ticks"
+"""The relation of the ticks that are answered together."""
 
 
 class ContinuousQuery:
@@ -255,7 +260,7 @@ class ContinuousQuery:
             hidden = with_hidden(schema, self.kind, links=bool(self._query.prev_links))
             frames[name] = self._relations.arrow(hidden.empty_table())
         ticks_name = self._relations.unused_name("ticks")
-        frames[ticks_name] = self._tick_frame(np.zeros(1, np.int64))
+        frames[ticks_name] = self._relations.arrow(self._tick_table(np.zeros(1, np.int64)))
         try:
             with unlogged(), self._relations.named(frames):
                 planned = self._relations.spark.sql(self._lateral(names, ticks_name)[0])
@@ -293,29 +298,44 @@ class ContinuousQuery:
     def _answer_together(
         self, snapshots: Mapping[str, Snapshot], ticks: NDArray[np.int64]
     ) -> list[TickAnswer]:
-        names: dict[tuple[str, Window, Disjunction], str] = {}
-        by_piece: dict[int, str] = {}
         contents: dict[tuple[str, Window], pa.Table] = {}
-        frames: dict[str, DataFrame] = {}
+        tables: dict[str, pa.Table] = {_TICKS: self._tick_table(ticks)}
         for piece in self._query.windows:
-            table, window, needs = piece.table.lower(), piece.window, self._needs.get(piece.index, ALWAYS)
+            table, window, key = piece.table.lower(), piece.window, self._together_keys[piece.index]
             if (table, window) not in contents:
                 content = self._window_state((table, window)).move(snapshots[table], ticks)
                 links = bool(self._query.prev_links)
                 time_type = snapshots[table].definition.time.arrow_type
                 contents[table, window] = content.table(ticks, time_type, links=links)
-            if (table, window, needs) not in names:
-                name = names[table, window, needs] = self._relations.unused_name(table)
-                frames[name] = self._relations.arrow(rows_that_can_meet(contents[table, window], needs))
-            by_piece[piece.index] = names[table, window, needs]
-        ticks_name = self._relations.unused_name("ticks")
-        frames[ticks_name] = self._tick_frame(ticks)
+            if key not in tables:
+                needs = self._needs.get(piece.index, ALWAYS)
+                tables[key] = rows_that_can_meet(contents[table, window], needs)
         expanded = max((rows.num_rows for rows in contents.values()), default=0)
         self._group = _next_group(len(ticks), expanded)
-        text, inner = self._lateral(by_piece, ticks_name)
-        with in_users_text([(2, inner)]), self._relations.named(frames):
-            found = self._relations.spark.sql(text).toArrow()
-        return by_tick(found, ticks, self.schema)
+        return by_tick(self._together.run(tables), ticks, self.schema)
+
+    @cached_property
+    def _together_keys(self) -> dict[int, str]:
+        """The relation of each window: windows that need the same rows have one in common."""
+        keys: dict[tuple[str, Window, Disjunction], str] = {}
+        for piece in self._query.windows:
+            table, needs = piece.table.lower(), self._needs.get(piece.index, ALWAYS)
+            keys.setdefault((table, piece.window, needs), f"{table}_{piece.index}")
+        return {
+            piece.index: keys[piece.table.lower(), piece.window, self._needs.get(piece.index, ALWAYS)]
+            for piece in self._query.windows
+        }
+
+    @cached_property
+    def _together(self) -> TickStatement:
+        keys = self._together_keys
+
+        def render(names: Mapping[str, str]) -> tuple[str, list[tuple[int, Rendered]]]:
+            by_piece = {index: names[key] for index, key in keys.items()}
+            text, inner = self._lateral(by_piece, names[_TICKS])
+            return text, [(2, inner)]
+
+        return TickStatement(self._relations, [*dict.fromkeys(keys.values()), _TICKS], render)
 
     def _answer_at(self, snapshots: Mapping[str, Snapshot], tick: int, *, pulled: bool = False) -> pa.Table:
         """The statement at one tick, over relations as of that tick."""
@@ -356,11 +376,11 @@ class ContinuousQuery:
             found = self._relations.spark.sql(rendered.text).toArrow()
         return without_hidden(found, self.schema)
 
-    def _tick_frame(self, ticks: NDArray[np.int64]) -> DataFrame:
+    def _tick_table(self, ticks: NDArray[np.int64]) -> pa.Table:
         stamps = pa.array(ticks, pa.int64())
         if self.kind == "timestamp":
             stamps = stamps.cast(pa.timestamp("us", "UTC"))
-        return self._relations.arrow(pa.table({TICK: stamps}))
+        return pa.table({TICK: stamps})
 
     def _pulled_window(self, key: tuple[str, Window]) -> PulledWindow:
         if key not in self._pulled:

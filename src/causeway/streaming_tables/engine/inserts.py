@@ -144,12 +144,12 @@ class Insert:
         )
 
     def _take(self, batch: DataFrame, number: int) -> None:
+        (offset,) = planned_offsets(self._folder / "checkpoint", number)
         if self._transform is None:
-            rows, rejected = _split(batch.toArrow(), self._writer.store.definition)
+            rows, rejected = _split(self._rows(batch, number, offset), self._writer.store.definition)
         else:
             rows, rejected = self._transform(batch)
             rejected = _rejected(rejected)
-        (offset,) = planned_offsets(self._folder / "checkpoint", number)
         self._writer.append(
             rows,
             rejected=rejected,
@@ -158,6 +158,12 @@ class Insert:
             closed_to=self._closed(offset),
         )
         self._offset = offset
+
+    def _rows(self, batch: DataFrame, number: int, end: Mapping[str, int] | None) -> pa.Table:
+        """The rows of a batch: few are read here, many by Spark's tasks."""
+        start = planned_offsets(self._folder / "checkpoint", number - 1)[0] if number else None
+        rows = None if end is None else self._source.read_here(start, end)
+        return batch.toArrow() if rows is None else rows
 
     def _closed(self, offset: Mapping[str, int] | None) -> int | None:
         """The time up to which all rows of the table have come, if the source knows."""

@@ -18,6 +18,7 @@ import pyarrow as pa
 from causeway.runtime.errors import UserError
 from causeway.spark.errors import explain
 from causeway.streaming_tables.engine.continuous import ContinuousQuery
+from causeway.streaming_tables.engine.news import News
 from causeway.streaming_tables.engine.tick_answers import TickAnswer
 from causeway.streaming_tables.storage import TableDefinition, TableWriter
 
@@ -25,6 +26,9 @@ __all__ = ["ViewWorker", "view_columns"]
 
 _SOURCE: Final = "ticks"
 _PAUSE: Final = 0.02
+"""Seconds between two looks at tables that another process writes to."""
+_LONGEST_PAUSE: Final = 0.5
+"""The same for tables whose additions are told."""
 
 
 def view_columns(schema: pa.Schema, names: tuple[str, ...] | None, time: str, view: str) -> pa.Schema:
@@ -43,12 +47,20 @@ def view_columns(schema: pa.Schema, names: tuple[str, ...] | None, time: str, vi
 class ViewWorker:
     """Computes a view for as long as it runs."""
 
-    def __init__(self, query: ContinuousQuery, writer: TableWriter) -> None:
-        """Starts at once."""
+    def __init__(
+        self,
+        query: ContinuousQuery,
+        writer: TableWriter,
+        news: News,
+        are_ours: Callable[[tuple[str, ...]], bool],
+    ) -> None:
+        """Starts at once. `are_ours` says whether additions to these tables are in the news."""
         self.name = writer.store.definition.name
         self.failure: BaseException | None = None
         self.query = query
         self._writer = writer
+        self._news = news
+        self._are_ours = are_ours
         self._stopping = threading.Event()
         self._idle_at: int | None = None
         self._thread = threading.Thread(target=self._work, name=f"view {self.name}", daemon=True)
@@ -89,12 +101,16 @@ class ViewWorker:
     def stop(self) -> None:
         """End it after the addition that it is at."""
         self._stopping.set()
+        self._news.spread()
         self._thread.join()
 
     def _work(self) -> None:
         try:
             after = self._begin()
-            while not self._stopping.is_set():
+            while True:
+                seen = self._news.count
+                if self._stopping.is_set():
+                    return
                 over = self._over()
                 answers = self.query.answers(after)
                 if answers:
@@ -104,7 +120,7 @@ class ViewWorker:
                 if over is not None:
                     self._close(over)
                     self._idle_at = over
-                self._stopping.wait(_PAUSE)
+                self._news.wait(seen, _LONGEST_PAUSE if self._are_ours(self.query.tables) else _PAUSE)
         except BaseException as failure:
             self.failure = failure
 

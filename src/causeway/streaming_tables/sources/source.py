@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Protocol
+from functools import cached_property
+from typing import TYPE_CHECKING, Final, Protocol
+
+import pyarrow as pa
 
 from causeway.streaming_tables.sources.feeds.feed import Feed, Limits
+from causeway.streaming_tables.sources.feeds.making import make_feed
 from causeway.streaming_tables.sources.feeds.received import Receiver
+from causeway.streaming_tables.sources.parsing.target import Reading
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 __all__ = ["FedSource", "SocketSource", "Source"]
+
+_TASKS_WORTH_STARTING: Final = 2
+"""A batch of rows for one task is read at once in the time that Spark takes to plan and start the task."""
 
 
 class Source(Protocol):
@@ -28,6 +36,9 @@ class Source(Protocol):
 
         In a good row these four are null. In a rejected one all others are.
         """
+
+    def read_here(self, start: Mapping[str, int] | None, end: Mapping[str, int]) -> pa.Table | None:
+        """The rows of a batch as `load` gives them, read in this process; None if they are worth tasks."""
 
     def available(self) -> dict[str, int]:
         """The offset up to which the source holds data at this moment."""
@@ -62,6 +73,20 @@ class FedSource:
         from causeway.streaming_tables.sources.feeds.spark_source import stream_of
 
         return stream_of(spark, self._feed, self._limits, tasks)
+
+    def read_here(self, start: Mapping[str, int] | None, end: Mapping[str, int]) -> pa.Table | None:
+        feed = self._own_feed
+        begin = feed.initial() if start is None else start
+        parts = feed.partitions(begin, end, _TASKS_WORTH_STARTING)
+        if len(parts) >= _TASKS_WORTH_STARTING:
+            return None
+        schema = Reading.from_json(feed.spec()["reading"]).schema
+        return pa.Table.from_batches([batch for part in parts for batch in feed.read(part)], schema)
+
+    @cached_property
+    def _own_feed(self) -> Feed:
+        """For the thread that reads batches; the other one is asked by other threads."""
+        return make_feed(self._feed.spec())
 
     def available(self) -> dict[str, int]:
         return self._feed.available()

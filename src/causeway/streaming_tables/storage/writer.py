@@ -68,6 +68,8 @@ class TableWriter:
         """Takes the lease and recovers what a killed writer left; see `TableStore.writer`."""
         self.store = store
         self.flush_rows, self.flush_bytes, self.flush_frames = flush_rows, flush_bytes, flush_frames
+        self.on_change: Callable[[], None] | None = None
+        """Called after every addition to the log, when readers see it."""
         self._lease = lease
         lease.acquire()
         try:
@@ -212,6 +214,8 @@ class TableWriter:
         with self.store.lock:
             self.store.log.take(frame)
             self.tell_state()
+        if self.on_change is not None:
+            self.on_change()
 
     def last_batch(self, source: str) -> int | None:
         """The number of the last batch of a source that was taken."""

@@ -1,0 +1,248 @@
+"""A statement that Spark plans once and runs again and again, each time over other rows.
+
+Parsing, analyzing, optimizing and compiling a small statement takes Spark much longer than running it. Here
+the physical plan is kept. Its relations are RDDs of one partition, which holds an Arrow batch in an array of
+Java's. Before a run the batch in the array is replaced; a task takes the partition as it is when it starts.
+
+Everything runs in one task, so that there are no shuffles and no broadcasts of rows: their results would be
+kept, and the next run would see them again. A statement whose plan has such a step, or anything else that is
+settled while planning, such as the current time, is not prepared. All of this leans on internals of Spark;
+`tests/spark/test_prepared.py` says what changed.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import threading
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import pyarrow as pa
+
+from causeway.spark.internals import SessionSettings, answer_at_once
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+__all__ = ["PreparedStatement", "prepare"]
+
+_SETTINGS: Final = {
+    "spark.sql.adaptive.enabled": "false",
+    # Spark does not know how small the relations are. By the size that it assumes it would shuffle them; only
+    # constants are small enough to be broadcast.
+    "spark.sql.autoBroadcastJoinThreshold": str(1 << 20),
+    "spark.sql.maxSinglePartitionBytes": str(2**63 - 1),
+    # Otherwise the rows are a part of the plan.
+    "spark.sql.execution.arrow.localRelationThreshold": "0",
+    "spark.sql.execution.arrow.useLargeVarTypes": "false",
+}
+_STEPS: Final = frozenset(
+    (
+        "BroadcastExchangeExec",
+        "BroadcastHashJoinExec",
+        "BroadcastNestedLoopJoinExec",
+        "CartesianProductExec",
+        "CoalesceExec",
+        "ExpandExec",
+        "FilterExec",
+        "GenerateExec",
+        "HashAggregateExec",
+        "InputAdapter",
+        "LocalTableScanExec",
+        "ObjectHashAggregateExec",
+        "ProjectExec",
+        "RDDScanExec",
+        "ShuffledHashJoinExec",
+        "SortAggregateExec",
+        "SortExec",
+        "SortMergeJoinExec",
+        "UnionExec",
+        "WholeStageCodegenExec",
+        "WindowExec",
+    )
+)
+"""Steps of a physical plan that keep nothing from one run to the next, but for broadcasts."""
+_SETTLED_IN_PLANNING: Final = ("Current", "LocalTimestamp", "Now")
+"""How the names of expressions begin that the optimizer replaces by their value."""
+_BY_FILE_FROM: Final = 1 << 18
+"""Bytes. Py4J sends less as text in the time that a file takes."""
+_numbers: Final = itertools.count()
+_threads: Final = threading.local()
+"""The statement whose settings the tasks of this thread get."""
+
+
+def prepare(spark: SparkSession, text: str, relations: Mapping[str, pa.Schema]) -> PreparedStatement | None:
+    """The statement over `relations`, by their names in `text`; None if its plan cannot be kept.
+
+    Relations have columns of the types that Spark's own columns have in Arrow, timestamps in UTC. Raises what
+    Spark says of a statement that it does not take.
+    """
+    answer_at_once(spark)
+    own: Any = spark
+    session = own._jsparkSession.cloneSession()
+    for name, value in _SETTINGS.items():
+        session.conf().set(name, value)
+    places = {name: _Place(own, session, schema) for name, schema in relations.items()}
+    for name, place in places.items():
+        place.frame.coalesce(1).createTempView(name)
+    frame = session.sql(text)
+    execution = frame.queryExecution()
+    if not _is_lasting(execution, places):
+        return None
+    batches = frame.toArrowBatchRdd(execution.executedPlan())
+    if batches.getNumPartitions() != 1:
+        return None
+    return PreparedStatement(spark, session, places, _arrow_schema(frame), batches)
+
+
+class PreparedStatement:
+    """A statement with a plan. Used by one thread at a time."""
+
+    def __init__(
+        self,
+        spark: SparkSession,
+        session: Any,
+        places: Mapping[str, _Place],
+        schema: pa.Schema,
+        batches: Any,
+    ) -> None:
+        """Use `prepare`."""
+        self.schema = schema
+        """The columns of the answer."""
+        self._spark = spark
+        self._places = places
+        self._batches = batches
+        self._settings = SessionSettings(spark)
+        self._planned_with = self._settings.text()
+        self._properties = {
+            str(entry.getKey()): str(entry.getValue())
+            for entry in session.conf().getAllAsJava().entrySet()
+            if str(entry.getKey()).startswith("spark.sql.")
+        }
+
+    def is_valid(self) -> bool:
+        """Whether the session has the settings with which the statement was planned."""
+        return self._settings.text() == self._planned_with
+
+    def run(self, tables: Mapping[str, pa.Table]) -> pa.Table:
+        """The answer over these rows, one table for each relation."""
+        answer_at_once(self._spark)
+        self._set_properties()
+        for name, place in self._places.items():
+            place.fill(tables[name])
+        found = [
+            pa.ipc.read_record_batch(pa.py_buffer(bytes(one)), self.schema) for one in self._batches.collect()
+        ]
+        return pa.Table.from_batches(found, self.schema)
+
+    def _set_properties(self) -> None:
+        """Tasks know the session's settings by properties of the thread that starts them."""
+        if getattr(_threads, "statement", None) is self:
+            return
+        context: Any = self._spark.sparkContext
+        for name, value in self._properties.items():
+            context.setLocalProperty(name, value)
+        _threads.statement = self
+
+
+class _Place:
+    """A relation whose rows are replaced."""
+
+    def __init__(self, spark: Any, session: Any, schema: pa.Schema) -> None:
+        from pyspark.sql.pandas.types import from_arrow_schema
+
+        self._spark = spark
+        self._schema = schema
+        self._utilities = spark._jvm.PythonSQLUtils
+        self._folder = Path(str(spark.sparkContext._temp_dir))
+        file = self._write(_one_batch(schema.empty_table()))
+        try:
+            batches = self._utilities.readArrowStreamFromFile(str(file))
+            self.frame = self._utilities.toDataFrame(batches, from_arrow_schema(schema).json(), session)
+        finally:
+            file.unlink()
+        rdd = self.frame.queryExecution().logical().rdd()
+        self.number = int(rdd.id())
+        """Spark's number of the RDD."""
+        while rdd.getClass().getSimpleName() != "ParallelCollectionRDD":
+            rdd = rdd.dependencies().head().rdd()
+        (partition,) = rdd.partitions()
+        self._array = partition.values().unsafeArray()
+
+    def fill(self, rows: pa.Table) -> None:
+        """Replace the rows."""
+        batch = _one_batch(rows.cast(self._schema))
+        if batch.nbytes < _BY_FILE_FROM or self._spark.sparkContext._encryption_enabled:
+            self._array[0] = batch.serialize().to_pybytes()
+            return
+        file = self._write(batch)
+        try:
+            self._utilities.readArrowStreamFromFile(str(file)).copyToArray(self._array)
+        finally:
+            file.unlink()
+
+    def _write(self, batch: pa.RecordBatch) -> Path:
+        file = self._folder / f"causeway-prepared-{next(_numbers)}.arrow"
+        with pa.OSFile(str(file), "wb") as sink, pa.ipc.new_stream(sink, batch.schema) as stream:
+            stream.write_batch(batch)
+        return file
+
+
+def _one_batch(rows: pa.Table) -> pa.RecordBatch:
+    batches = rows.combine_chunks().to_batches()
+    return batches[0] if batches else pa.RecordBatch.from_pylist([], schema=rows.schema)
+
+
+def _is_lasting(execution: Any, places: Mapping[str, _Place]) -> bool:
+    """Whether the plan gives the right answer at any later time, over any rows."""
+    if not execution.optimizedPlan().deterministic():
+        return False
+    names = {name.lower() for name in places}
+    for node in _nodes(json.loads(execution.analyzed().toJSON())):
+        kind = str(node["class"]).rpartition(".")[2]
+        if kind.startswith(_SETTLED_IN_PLANNING) and kind != "CurrentRow$":
+            return False
+        # Any other view may be another one tomorrow.
+        if kind == "View" and str(node["desc"]["identifier"]["table"]).lower() not in names:
+            return False
+    numbers = {place.number for place in places.values()}
+    for step in _steps(execution.executedPlan()):
+        kind = str(step.getClass().getSimpleName())
+        if kind not in _STEPS or not step.subqueries().isEmpty():
+            return False
+        if kind == "RDDScanExec" and int(step.rdd().id()) not in numbers:
+            return False
+        # A broadcast is made once, which is right for constants alone.
+        if kind == "BroadcastExchangeExec" and any(
+            str(below.getClass().getSimpleName()) == "RDDScanExec" for below in _steps(step)
+        ):
+            return False
+    return True
+
+
+def _steps(plan: Any) -> Iterator[Any]:
+    yield plan
+    children = plan.children()
+    for number in range(children.size()):
+        yield from _steps(children.apply(number))
+
+
+def _nodes(value: Any) -> Iterator[dict[str, Any]]:
+    """All operators and expressions in a plan's JSON."""
+    if isinstance(value, list):
+        for item in value:
+            yield from _nodes(item)
+    elif isinstance(value, dict):
+        if "class" in value:
+            yield value
+        for item in value.values():
+            yield from _nodes(item)
+
+
+def _arrow_schema(frame: Any) -> pa.Schema:
+    from pyspark.sql.pandas.types import to_arrow_schema
+    from pyspark.sql.types import StructType
+
+    return to_arrow_schema(StructType.fromJson(json.loads(frame.schema().json())), timezone="UTC")
