@@ -1,7 +1,7 @@
 """A query as a DataFrame: its statement over the relations of a data set and over scans of the movements.
 
 A line `-- view NAME: SCAN(argument, …)` of a statement makes the view NAME of what the module SCAN of
-`scans` or of `neighbours` reads. Answers are sets of rows.
+`scans` or of `neighbours` reads. `Vehicles` has one row a vehicle. Answers are sets of rows.
 """
 
 from __future__ import annotations
@@ -75,6 +75,13 @@ def _register(source: Source) -> None:
         rows.createOrReplaceTempView(name)
 
 
+def _register_vehicles(source: Source) -> None:
+    """Make the view `Vehicles`: the relation of the representation that has one row a vehicle."""
+    relation = HISTORIES if source.representation == "oba" else "dataMcar"
+    columns = source.spark.table(relation).select("vehicle", "Licence", "Type", "Model")
+    columns.createOrReplaceTempView("Vehicles")
+
+
 def answer(source: Source, query: str, kind: str | None = None) -> DataFrame | None:
     """The answer of a query in the source's representation; the relations are registered.
 
@@ -83,6 +90,7 @@ def answer(source: Source, query: str, kind: str | None = None) -> DataFrame | N
     text = query_text(query, kind or source.representation)
     if text is None:
         return None
+    _register_vehicles(source)
     for name, scan, arguments in _VIEW.findall(text):
         values = [one.strip() for one in arguments.split(",") if one.strip()]
         _module(scan).scan(source, *values).createOrReplaceTempView(name)
