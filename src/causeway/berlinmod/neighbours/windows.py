@@ -15,6 +15,7 @@ import pyarrow as pa
 from causeway.berlinmod.model.arrays import BOOL, F64, I64
 from causeway.berlinmod.neighbours.intervals import INTERVALS, joined
 from causeway.berlinmod.neighbours.slabs import Tracks
+from causeway.berlinmod.scans.collection import leave_little_to_collect
 from causeway.berlinmod.scans.rows import Rows
 from causeway.berlinmod.scans.source import Source
 from causeway.runtime.compiled import kernel
@@ -191,7 +192,9 @@ def by_window(source: Source, spans: I64, work: Callable[[Window], pa.Table]) ->
         return cut_rows(rows, spans)
 
     def run(table: pa.Table) -> pa.Table:
-        return work(Window(table.column("window")[0].as_py(), table))
+        found = work(Window(table.column("window")[0].as_py(), table))
+        leave_little_to_collect()
+        return found
 
     columns = ("vehicle", "Trip")
     pieces = source.tasks(source.groups(), _CUT_SCHEMA, cut, columns)
