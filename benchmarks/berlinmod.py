@@ -2,9 +2,10 @@
 
     python benchmarks/berlinmod.py DIR [DIR …] [--queries r] [--runs 3]
 
-Each DIR is a data set of `causeway berlinmod generate`; with several, the last table shows how the time grows
-with the units. "floor" is what one core takes for the kernels of a query over all row groups, read before:
-visits, positions, lengths. What is above it is reading, Spark, and the statement.
+Each DIR is a data set of `causeway berlinmod generate`. The last table has the goals (two cores, a warm
+Spark, each representation alone), ours, and how the time grows with the units. "floor" is what one core takes
+for the kernels of a query over all row groups, read before: visits, positions, lengths. What is above it is
+reading, Spark, and the statement.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from rich.table import Table
 
 from causeway import berlinmod
 from causeway.berlinmod.dataset import HISTORIES, TRIPS, Dataset
-from causeway.berlinmod.report.run_table import range_total, run_table
+from causeway.berlinmod.report.run_table import run_table
 from causeway.berlinmod.scans.lengths import length_rows
 from causeway.berlinmod.scans.positions import position_rows
 from causeway.berlinmod.scans.rows import EVERYTHING, Rows, read_rows
@@ -35,6 +36,13 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 Floor = Callable[[Source, list[Rows]], None]
+
+GOALS = {
+    "R": {0.005: 8.0, 0.05: 20.0, 0.2: 60.0, 1.0: 230.0},
+    "longest of R": dict.fromkeys((0.005, 0.05, 0.2, 1.0), 60.0),
+    "NN": {0.05: 60.0, 1.0: 600.0},
+}
+"""Seconds for all queries of a set, or for the longest one, by scale."""
 
 
 def main() -> None:
@@ -60,23 +68,25 @@ def main() -> None:
             console.print(run_table(result.facts))
             console.print(floor_table(spark, dataset))
             totals.append((dataset, _totals(result.facts["queries"])))
-    if len(totals) > 1:
-        console.print(growth_table(totals))
+    console.print(growth_table(totals))
 
 
 def _totals(queries: list[dict[str, object]]) -> dict[str, float]:
+    """Seconds of all of R and of NN, and of the longest query of R, as far as all of them were run."""
     found = {}
     for representation in REPRESENTATIONS:
-        total = range_total(queries, representation)
-        if total is not None:
-            found[f"R, {representation}"] = total
-        mine = [
-            float(str(one["seconds"]))
+        mine = {
+            int(str(one["query"])[1:]): float(str(one["seconds"]))
             for one in queries
-            if one["representation"] == representation and int(str(one["query"])[1:]) > 17
-        ]
-        if len(mine) == 9:
-            found[f"NN, {representation}"] = sum(mine)
+            if one["representation"] == representation
+        }
+        ranged = [seconds for number, seconds in mine.items() if number <= 17]
+        neighbours = [seconds for number, seconds in mine.items() if number > 17]
+        if len(ranged) == 17:
+            found[f"R, {representation}"] = sum(ranged)
+            found[f"longest of R, {representation}"] = max(ranged)
+        if len(neighbours) == 9:
+            found[f"NN, {representation}"] = sum(neighbours)
     return found
 
 
@@ -141,13 +151,28 @@ def floor_table(spark: SparkSession, dataset: Dataset) -> Table:
 
 
 def growth_table(totals: list[tuple[Dataset, dict[str, float]]]) -> Table:
-    """Seconds of all of R and of NN by scale."""
-    table = Table(title="how it grows", title_justify="left")
-    for name in ("scale", "units", *totals[0][1]):
-        table.add_column(name, justify="right")
+    """Goals and ours by scale, and how many times as long it takes as at the scale before."""
+    table = Table(title="goals and ours, seconds, and how it grows", title_justify="left")
+    for name in ("scale", "units", "", "goal", "ours", "grows by", "units by"):
+        table.add_column(name, justify="left" if not name else "right")
+    before: tuple[Dataset, dict[str, float]] | None = None
     for dataset, found in totals:
-        values = (f"{found[name]:.1f}" if name in found else "" for name in totals[0][1])
-        table.add_row(f"{dataset.parameters.scale}", f"{dataset.counts['units']:,}", *values)
+        scale, units = dataset.parameters.scale, dataset.counts["units"]
+        for name, seconds in found.items():
+            goal = GOALS[name.split(",")[0]].get(scale) if scale is not None else None
+            grows = ("", "")
+            if before is not None and name in before[1]:
+                grows = (f"{seconds / before[1][name]:.1f}", f"{units / before[0].counts['units']:.1f}")
+            table.add_row(
+                f"{scale}",
+                f"{units:,}",
+                name,
+                "" if goal is None else f"{goal:.0f}",
+                f"{seconds:.1f}",
+                *grows,
+            )
+        table.add_section()
+        before = (dataset, found)
     return table
 
 

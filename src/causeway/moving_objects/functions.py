@@ -96,7 +96,12 @@ _ARROW_FUNCTIONS: Final[dict[str, tuple[operators.ArrowFunction, str]]] = {
 }
 
 _SQL_FUNCTIONS: Final = {
-    "val": (f"p {types.INSTANT_POINT}", types.POINT, "named_struct('x', p.x, 'y', p.y)"),
+    "val": (
+        f"p {types.INSTANT_POINT}",
+        types.POINT,
+        # Without the test, the position of NULL would be a point whose x and y are NULL.
+        "CASE WHEN p IS NOT NULL THEN named_struct('x', p.x, 'y', p.y) END",
+    ),
     "inst": (f"p {types.INSTANT_POINT}", "double", "p.t"),
     "create_instant": (
         "text string",

@@ -12,7 +12,8 @@ import shapely
 
 from causeway.berlinmod.neighbours.aggregates import smallest_aggregate
 from causeway.berlinmod.neighbours.nearest_nodes import cell_of
-from causeway.berlinmod.neighbours.sweep import Tracks, nearest
+from causeway.berlinmod.neighbours.slabs import Tracks
+from causeway.berlinmod.neighbours.sweep import nearest
 
 NO_RINGS = (np.zeros(100, np.int64), np.empty(0), np.empty(0))
 

@@ -2,18 +2,79 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from tests.moving_objects.movements import (
     START,
     Movement,
     Piece,
     columns,
+    interesting,
+    is_in,
+    movements,
     points_of,
+    position,
 )
 
 from causeway.moving_objects.kernels.distances import compare, distance, distance_to_point
-from causeway.moving_objects.kernels.spans import at_value
+from causeway.moving_objects.kernels.spans import at_value, deftime, sometimes
+
+NEAR = Fraction(1, 10**5)
+
+
+def _square(one: Movement, other: Movement, t: Fraction) -> Fraction | None:
+    """The square of the distance at an instant, exactly; `None` if one of the two is not there then."""
+    a, b = position(one, t), position(other, t)
+    return None if a is None or b is None else (a[0] - b[0]) ** 2 + (a[1] - b[1]) ** 2
+
+
+@settings(max_examples=200)
+@given(
+    st.lists(st.tuples(movements(), movements()), min_size=1, max_size=3), st.sampled_from([0, 1, 2, 3, 5])
+)
+def test_within_a_distance_is_when_exact_fractions_say_so(
+    pairs: list[tuple[Movement, Movement]], metres: int
+) -> None:
+    """Small whole coordinates and whole limits: distances that only touch the limit come often."""
+    ones, others = columns([one for one, _ in pairs]), columns([other for _, other in pairs])
+    limit = np.full(len(pairs), float(metres))
+    apart = distance(ones, others)
+    near = compare(apart, "le", limit)
+    below = compare(apart, "lt", limit)
+    when = at_value(near, np.ones(len(pairs), bool)).spans
+    strictly = at_value(below, np.ones(len(pairs), bool)).spans
+    known, ever = deftime(apart), sometimes(near)
+    for r, (one, other) in enumerate(pairs):
+        for t in interesting(one, other, when, strictly):
+            square = _square(one, other, t)
+            assert is_in(known, r, t) == (square is not None)
+            if square is None:
+                assert not is_in(when, r, t)
+                continue
+            assert ever[r] or square > metres**2 - NEAR
+            at_an_instant = any(t == instant for piece in (*one, *other) for instant, _, _ in piece.instants)
+            if at_an_instant or abs(square - metres**2) > NEAR:
+                assert is_in(when, r, t) == (square <= metres**2), (t, square)
+                assert is_in(strictly, r, t) == (square < metres**2), (t, square)
+
+
+@pytest.mark.parametrize("aside", [-1e-6, 0.0, 1e-6])
+@pytest.mark.parametrize("begin", [0, START])
+def test_a_micrometre_decides_whether_a_limit_is_reached(aside: float, begin: int) -> None:
+    """Two vehicles pass each other at 60 m/s, 10 m apart give or take a micrometre."""
+    one = columns([_line((begin, -60, 0), (begin + 2000, 60, 0))])
+    other = columns([_line((begin, 60, 10 + aside), (begin + 2000, -60, 10 + aside))])
+    bools = compare(distance(one, other), "le", np.array([10.0]))
+    assert bool(sometimes(bools)[0]) == (aside <= 0)
+    if aside < 0:
+        spans = at_value(bools, np.array([True])).spans
+        half = 1000 * np.sqrt(100 - (10 + aside) ** 2) / 120
+        expected = [begin + 1000 - half, begin + 1000 + half]
+        assert [spans.begin[0], spans.end[0]] == pytest.approx(expected, abs=1e-3)
 
 
 def _line(*instants: tuple[float, float, float]) -> Movement:

@@ -45,7 +45,8 @@ def test_all_functions_in_one_query(sql: Any) -> None:
     answers = sql(
         "struct("
         "val(atinstant(trip, 2500)) AS val, inst(atinstant(trip, 2500)) AS inst,"
-        "atinstant(trip, 20000) AS late,"
+        "atinstant(trip, 20000) AS late, val(atinstant(trip, 20000)) AS nowhere,"
+        "inside(val(atinstant(trip, 20000)), square) AS unknown,"
         "initial(trip) AS initial, present(trip, 19999) AS present, present(trip, 20000) AS gone,"
         "present(trip, struct(-5L AS begin, 0L AS end)) AS touched,"
         "atperiods(trip, struct(-5L AS begin, 0L AS end)) AS instant,"
@@ -75,7 +76,7 @@ def test_all_functions_in_one_query(sql: Any) -> None:
     )
     assert answers["val"] == {"x": 25.0, "y": 0.0}
     assert answers["inst"] == 2500.0
-    assert answers["late"] is None
+    assert (answers["late"], answers["nowhere"], answers["unknown"]) == (None, None, None)
     assert answers["initial"] == {"t": 0.0, "x": 0.0, "y": 0.0}
     assert (answers["present"], answers["gone"], answers["touched"]) == (True, False, True)
     assert _instants(answers["instant"]) == [(0.0, 0.0, 0.0)]

@@ -12,7 +12,7 @@ from typing import Any, Final
 import numpy as np
 
 from causeway.berlinmod.model.arrays import BOOL, F64, I64
-from causeway.berlinmod.neighbours.sweep import Tracks
+from causeway.berlinmod.neighbours.slabs import Tracks
 from causeway.moving_objects.kernels.spans import grown
 from causeway.runtime.compiled import kernel
 

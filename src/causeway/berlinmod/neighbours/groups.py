@@ -10,7 +10,8 @@ import pyarrow as pa
 
 from causeway.berlinmod.model.arrays import F64, I32, I64
 from causeway.berlinmod.neighbours.aggregates import smallest_aggregate
-from causeway.berlinmod.neighbours.sweep import Tracks
+from causeway.berlinmod.neighbours.intervals import joined
+from causeway.berlinmod.neighbours.slabs import Tracks
 from causeway.berlinmod.neighbours.windows import histories, spans_of
 from causeway.berlinmod.scans.gather import Gatherer
 from causeway.berlinmod.scans.source import Source
@@ -65,7 +66,7 @@ def scan(source: Source, licences: str, periods: str, candidates: str) -> DataFr
                         one + 1 if of_vehicles else 0, other + 1, names[who], base, begin, end
                     ).to_batches()
 
-    return source.spread(len(groups), run, _SCHEMA)
+    return joined(source.spread(len(groups), run, _SCHEMA), ("group1", "group2", "candidate"))
 
 
 def _pairs(number: int, groups: int) -> list[tuple[int, int]]:

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from causeway.berlinmod.model.arrays import F64, I64
-from causeway.berlinmod.neighbours.windows import INTERVALS
+from causeway.berlinmod.neighbours.intervals import INTERVALS, joined
 from causeway.berlinmod.scans.rows import EVERYTHING, Rows, Runs, runs_in_boxes
 from causeway.berlinmod.scans.source import Source
 from causeway.moving_objects.kernels.spans import grown
@@ -43,7 +43,7 @@ def scan(source: Source, points: str) -> DataFrame:
         }
         return pa.table(found)
 
-    return source.tasks(source.groups(), INTERVALS, work, EVERYTHING)
+    return joined(source.tasks(source.groups(), INTERVALS, work, EVERYTHING))
 
 
 def cell_of(x: float, y: float, node_x: F64, node_y: F64) -> tuple[F64, F64]:

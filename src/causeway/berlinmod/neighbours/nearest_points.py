@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from causeway.berlinmod.neighbours.sweep import Tracks, nearest
-from causeway.berlinmod.neighbours.windows import INTERVALS, histories, spans_of
+from causeway.berlinmod.neighbours.intervals import INTERVALS, joined
+from causeway.berlinmod.neighbours.slabs import Tracks
+from causeway.berlinmod.neighbours.sweep import nearest
+from causeway.berlinmod.neighbours.windows import histories, spans_of
 from causeway.berlinmod.scans.gather import Gatherer
 from causeway.berlinmod.scans.source import Source
 
@@ -53,4 +55,4 @@ def scan(source: Source, licences: str, points: str, k: str, periods: str) -> Da
                 }
                 yield from pa.table(found).to_batches()
 
-    return source.spread(len(vehicles), run, INTERVALS)
+    return joined(source.spread(len(vehicles), run, INTERVALS))

@@ -8,7 +8,8 @@ import numpy as np
 import pyarrow as pa
 
 from causeway.berlinmod.model.arrays import F64, I64
-from causeway.berlinmod.neighbours.sweep import Tracks, nearest
+from causeway.berlinmod.neighbours.slabs import Tracks
+from causeway.berlinmod.neighbours.sweep import nearest
 from causeway.berlinmod.neighbours.windows import WINDOW_MS, Window, by_window, interval_table, spans_of
 from causeway.berlinmod.scans.source import Source
 
@@ -25,7 +26,7 @@ def scan(source: Source, references: str, k: str, periods: str, wanted: str = "a
 
     References are a relation of licences (vehicles by number), of points or of regions (by Id), or `all`
     vehicles. `periods` is a relation, or `always`. Of the candidates, only those of `wanted` are told. A
-    vehicle is no neighbour of its own. Intervals end at the borders of windows; statements join them.
+    vehicle is no neighbour of its own.
     """
     spans = spans_of(source, None if periods == "always" else periods)
     chosen = None if wanted == "all" else source.vehicles(wanted)

@@ -7,31 +7,23 @@ out. For those that are left, the squares of the distances are quadratic between
 
 from __future__ import annotations
 
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import numpy as np
 
 from causeway.berlinmod.model.arrays import BOOL, F64, I64
 from causeway.berlinmod.neighbours.levels import crossings, smallest
-from causeway.berlinmod.neighbours.regions import distance_to_ring, region_cuts, region_function
+from causeway.berlinmod.neighbours.regions import region_cuts, region_function
+from causeway.berlinmod.neighbours.slabs import Tracks, box_of, survivors, unit_at
 from causeway.moving_objects.kernels.spans import grown
 from causeway.runtime.compiled import kernel
 
-__all__ = ["Tracks", "nearest"]
+__all__ = ["nearest"]
 
 _COARSE: Final = 300.0
 _FINE: Final = 20.0
 _FINE_SLABS: Final = 15
 """Fine slabs in a coarse one."""
-
-
-class Tracks(NamedTuple):
-    """Movements as arrays; times are seconds from a common instant. A place that stands has two instants."""
-
-    offsets: I64
-    t: F64
-    x: F64
-    y: F64
 
 
 def nearest(
@@ -53,104 +45,6 @@ def nearest(
 
 
 @kernel
-def _unit(t: F64, first: int, last: int, now: float) -> Any:
-    """The unit of a movement that `now` is in, between the instants first and last."""
-    u = first + np.searchsorted(t[first : last + 1], now, "right") - 1
-    return min(max(u, first), last - 1)
-
-
-@kernel
-def _box(t: F64, x: F64, y: F64, first: int, last: int, begin: float, end: float, out: F64) -> Any:
-    """The box of a movement during a slab; False if it is not defined then. The fifth: is in all of it."""
-    if t[first] > end or t[last] < begin:
-        return False
-    out[4] = 1.0 if t[first] <= begin and t[last] >= end else 0.0
-    b = max(begin, t[first])
-    e = min(end, t[last])
-    u = _unit(t, first, last, b)
-    part = (b - t[u]) / (t[u + 1] - t[u])
-    px = x[u] + part * (x[u + 1] - x[u])
-    py = y[u] + part * (y[u + 1] - y[u])
-    out[0] = px
-    out[1] = px
-    out[2] = py
-    out[3] = py
-    while True:
-        if t[u + 1] >= e:
-            part = (e - t[u]) / (t[u + 1] - t[u])
-            px = x[u] + part * (x[u + 1] - x[u])
-            py = y[u] + part * (y[u + 1] - y[u])
-        else:
-            px = x[u + 1]
-            py = y[u + 1]
-        out[0] = min(out[0], px)
-        out[1] = max(out[1], px)
-        out[2] = min(out[2], py)
-        out[3] = max(out[3], py)
-        if t[u + 1] >= e or u + 1 >= last:
-            return True
-        u += 1
-
-
-@kernel
-def _bounds(one: F64, other: F64, rx: F64, ry: F64) -> Any:
-    """Squares of the least and the largest distance between points of two boxes, or of a box and a ring."""
-    if len(rx) > 0:
-        half = 0.5 * np.sqrt((one[1] - one[0]) ** 2 + (one[3] - one[2]) ** 2)
-        metres = distance_to_ring(rx, ry, 0.5 * (one[0] + one[1]), 0.5 * (one[2] + one[3]))
-        return max(metres - half, 0.0) ** 2, (metres + half) ** 2
-    dx = max(one[0] - other[1], other[0] - one[1], 0.0)
-    dy = max(one[2] - other[3], other[2] - one[3], 0.0)
-    ex = max(one[1] - other[0], other[1] - one[0])
-    ey = max(one[3] - other[2], other[3] - one[2])
-    return dx * dx + dy * dy, ex * ex + ey * ey
-
-
-@kernel
-def _survivors(
-    boxes: F64,
-    defined: BOOL,
-    among: I64,
-    count: int,
-    own: int,
-    box: F64,
-    rx: F64,
-    ry: F64,
-    k: int,
-    left: I64,
-    ranks: F64,
-    low: F64,
-) -> Any:
-    """Write to `left` which of the candidates `among` may be among the k nearest; gives how many."""
-    found = 0
-    for m in range(count):
-        v = among[m]
-        if v == own or not defined[v]:
-            low[m] = np.inf
-            continue
-        below, above = _bounds(boxes[v], box, rx, ry)
-        low[m] = below
-        if boxes[v, 4] < 1.0:
-            continue
-        place = min(found, k)
-        while place > 0 and ranks[place - 1] > above:
-            if place < k:
-                ranks[place] = ranks[place - 1]
-            place -= 1
-        if place < k:
-            ranks[place] = above
-            found = min(found + 1, k)
-    # A little more than the bound: it is rounded.
-    limit = ranks[k - 1] * (1.0 + 1e-12) + 1e-9 if found == k else np.inf
-    n = 0
-    for m in range(count):
-        if low[m] <= limit and low[m] < np.inf:
-            left[n] = among[m]
-            n += 1
-    return n
-
-
-@kernel
 def _emit(pairs: I64, times: F64, n: int, reference: int, candidate: int, begin: float, end: float) -> Any:
     if n == len(pairs):
         more = np.empty((2 * n, 2), np.int64)
@@ -164,6 +58,111 @@ def _emit(pairs: I64, times: F64, n: int, reference: int, candidate: int, begin:
     times[n, 0] = begin
     times[n, 1] = end
     return pairs, times, n + 1
+
+
+@kernel
+def _at(t: F64, x: F64, y: F64, first: int, last: int, begin: float, end: float) -> Any:
+    """Position at `begin` and speed until `end`, between which no instant is; whether it is defined."""
+    if t[first] > begin or t[last] < end:
+        return 0.0, 0.0, 0.0, 0.0, False
+    u = unit_at(t, first, last, 0.5 * (begin + end))
+    lasts = t[u + 1] - t[u]
+    vx = (x[u + 1] - x[u]) / lasts
+    vy = (y[u + 1] - y[u]) / lasts
+    since = begin - t[u]
+    return x[u] + since * vx, y[u] + since * vy, vx, vy, True
+
+
+@kernel
+def _cuts(
+    offsets: I64,
+    t: F64,
+    x: F64,
+    y: F64,
+    among: I64,
+    count: int,
+    reference: F64,
+    rx: F64,
+    ry: F64,
+    begin: float,
+    end: float,
+    cuts: F64,
+) -> Any:
+    """The times between which each square of a distance is one quadratic, sorted; and how many.
+
+    These are the instants of the candidates `among` and of the reference, and where the nearest side of a
+    region changes.
+    """
+    cuts = grown(cuts, 2)
+    cuts[0] = begin
+    cuts[1] = end
+    n = 2
+    for q in range(count):
+        v = among[q]
+        i = offsets[v] + np.searchsorted(t[offsets[v] : offsets[v + 1]], begin, "right")
+        while i < offsets[v + 1] and t[i] < end:
+            cuts = grown(cuts, n + 1)
+            cuts[n] = t[i]
+            n += 1
+            i += 1
+    i = np.searchsorted(reference, begin, "right")
+    while i < len(reference) and reference[i] < end:
+        cuts = grown(cuts, n + 1)
+        cuts[n] = reference[i]
+        n += 1
+        i += 1
+    cuts[:n].sort()
+    if len(rx) > 0:
+        instants = cuts[:n].copy()
+        for c in range(1, len(instants)):
+            lasts = instants[c] - instants[c - 1]
+            if lasts <= 0.0:
+                continue
+            for q in range(count):
+                v = among[q]
+                px, py, vx, vy, known = _at(
+                    t, x, y, offsets[v], offsets[v + 1] - 1, instants[c - 1], instants[c]
+                )
+                if known:
+                    cuts, n = region_cuts(rx, ry, px, py, vx, vy, instants[c - 1], lasts, cuts, n)
+        cuts[:n].sort()
+    return cuts, n
+
+
+@kernel
+def _distances(
+    offsets: I64,
+    t: F64,
+    x: F64,
+    y: F64,
+    among: I64,
+    count: int,
+    reference: Any,
+    rx: F64,
+    ry: F64,
+    begin: float,
+    end: float,
+    functions: F64,
+) -> None:
+    """The squares of the distances of the candidates `among` between two cuts, as quadratics."""
+    qx, qy, qvx, qvy, known_reference = reference
+    for q in range(count):
+        v = among[q]
+        px, py, vx, vy, known = _at(t, x, y, offsets[v], offsets[v + 1] - 1, begin, end)
+        if not (known and known_reference):
+            functions[q, 0] = 0.0
+            functions[q, 1] = 0.0
+            functions[q, 2] = np.inf
+        elif len(rx) > 0:
+            region_function(rx, ry, px, py, vx, vy, 0.5 * (end - begin), functions[q])
+        else:
+            fx = px - qx
+            fy = py - qy
+            wx = vx - qvx
+            wy = vy - qvy
+            functions[q, 0] = wx * wx + wy * wy
+            functions[q, 1] = 2.0 * (fx * wx + fy * wy)
+            functions[q, 2] = fx * fx + fy * fy
 
 
 @kernel
@@ -219,16 +218,16 @@ def _nearest(
             end = min((np.floor(begin / _COARSE) + 1.0) * _COARSE, spans[p, 1])
             serial += 1
             for v in range(n):
-                defined[v] = _box(t, x, y, offsets[v], offsets[v + 1] - 1, begin, end, coarse[v])
+                defined[v] = box_of(t, x, y, offsets[v], offsets[v + 1] - 1, begin, end, coarse[v])
             for r in range(references):
                 first = ref_offsets[r]
                 last = ref_offsets[r + 1] - 1
                 rx = ring_x[ring_offsets[r] : ring_offsets[r + 1]]
                 ry = ring_y[ring_offsets[r] : ring_offsets[r + 1]]
-                here = _box(rt, rpx, rpy, first, last, begin, end, box)
+                here = box_of(rt, rpx, rpy, first, last, begin, end, box)
                 m = 0
                 if here:
-                    m = _survivors(coarse, defined, everyone, n, own[r], box, rx, ry, k, left, ranks, low)
+                    m = survivors(coarse, defined, everyone, n, own[r], box, rx, ry, k, left, ranks, low)
                     useful = False
                     for q in range(m):
                         useful = useful or wanted[left[q]]
@@ -248,7 +247,7 @@ def _nearest(
                         fine_made[v] = serial
                         for f in range(_FINE_SLABS):
                             b = begin + f * _FINE
-                            fine_defined[v, f] = b < end and _box(
+                            fine_defined[v, f] = b < end and box_of(
                                 t, x, y, offsets[v], offsets[v + 1] - 1, b, min(b + _FINE, end), fine[v, f]
                             )
                 for f in range(_FINE_SLABS):
@@ -256,7 +255,7 @@ def _nearest(
                     e = min(b + _FINE, end)
                     if b >= end:
                         break
-                    there = _box(rt, rpx, rpy, first, last, b, e, small)
+                    there = box_of(rt, rpx, rpy, first, last, b, e, small)
                     s = 0
                     if there:
                         for q in range(m):
@@ -264,7 +263,7 @@ def _nearest(
                             fine_known[v] = fine_defined[v, f]
                             if fine_known[v]:
                                 fine_box[v] = fine[v, f]
-                        s = _survivors(
+                        s = survivors(
                             fine_box, fine_known, left, m, own[r], small, rx, ry, k, finer, ranks, low
                         )
                     useful = False
@@ -279,45 +278,9 @@ def _nearest(
                     cuts[0] = b
                     cuts[1] = e
                     if s > 0 and not (s <= k and whole):
-                        for q in range(s):
-                            v = finer[q]
-                            i = offsets[v] + np.searchsorted(t[offsets[v] : offsets[v + 1]], b, "right")
-                            while i < offsets[v + 1] and t[i] < e:
-                                cuts = grown(cuts, cut + 1)
-                                cuts[cut] = t[i]
-                                cut += 1
-                                i += 1
-                        i = first + np.searchsorted(rt[first : last + 1], b, "right")
-                        while i <= last and rt[i] < e:
-                            cuts = grown(cuts, cut + 1)
-                            cuts[cut] = rt[i]
-                            cut += 1
-                            i += 1
-                        cuts[:cut].sort()
-                        if len(rx) > 0:
-                            units = cuts[:cut].copy()
-                            for c in range(1, len(units)):
-                                if units[c] <= units[c - 1]:
-                                    continue
-                                for q in range(s):
-                                    v = finer[q]
-                                    px, py, vx, vy, known = _at(
-                                        t, x, y, offsets[v], offsets[v + 1] - 1, units[c - 1], units[c]
-                                    )
-                                    if known:
-                                        cuts, cut = region_cuts(
-                                            rx,
-                                            ry,
-                                            px,
-                                            py,
-                                            vx,
-                                            vy,
-                                            units[c - 1],
-                                            units[c] - units[c - 1],
-                                            cuts,
-                                            cut,
-                                        )
-                            cuts[:cut].sort()
+                        cuts, cut = _cuts(
+                            offsets, t, x, y, finer, s, rt[first : last + 1], rx, ry, b, e, cuts
+                        )
                     for c in range(1, cut):
                         from_ = cuts[c - 1]
                         lasts = cuts[c] - from_
@@ -328,26 +291,8 @@ def _nearest(
                         inner[1] = lasts
                         decide = s > 0 and not (s <= k and whole)
                         if decide:
-                            qx, qy, qvx, qvy, known_reference = _at(rt, rpx, rpy, first, last, from_, cuts[c])
-                            for q in range(s):
-                                v = finer[q]
-                                px, py, vx, vy, known = _at(
-                                    t, x, y, offsets[v], offsets[v + 1] - 1, from_, cuts[c]
-                                )
-                                if not (known and known_reference):
-                                    functions[q, 0] = 0.0
-                                    functions[q, 1] = 0.0
-                                    functions[q, 2] = np.inf
-                                elif len(rx) > 0:
-                                    region_function(rx, ry, px, py, vx, vy, 0.5 * lasts, functions[q])
-                                else:
-                                    fx = px - qx
-                                    fy = py - qy
-                                    wx = vx - qvx
-                                    wy = vy - qvy
-                                    functions[q, 0] = wx * wx + wy * wy
-                                    functions[q, 1] = 2.0 * (fx * wx + fy * wy)
-                                    functions[q, 2] = fx * fx + fy * fy
+                            moves = _at(rt, rpx, rpy, first, last, from_, cuts[c])
+                            _distances(offsets, t, x, y, finer, s, moves, rx, ry, from_, cuts[c], functions)
                             inner, pieces = crossings(functions, s, lasts, inner)
                         for piece in range(1, pieces):
                             if inner[piece] <= inner[piece - 1]:
@@ -386,16 +331,3 @@ def _nearest(
                 since[r, v] = np.nan
             member_count[r] = 0
     return pairs[:count], times[:count]
-
-
-@kernel
-def _at(t: F64, x: F64, y: F64, first: int, last: int, begin: float, end: float) -> Any:
-    """Position at `begin` and speed until `end`, between which no instant is; whether it is defined."""
-    if t[first] > begin or t[last] < end:
-        return 0.0, 0.0, 0.0, 0.0, False
-    u = _unit(t, first, last, 0.5 * (begin + end))
-    lasts = t[u + 1] - t[u]
-    vx = (x[u + 1] - x[u]) / lasts
-    vy = (y[u + 1] - y[u]) / lasts
-    since = begin - t[u]
-    return x[u] + since * vx, y[u] + since * vy, vx, vy, True

@@ -13,7 +13,9 @@ import numpy as np
 import pyarrow as pa
 
 from causeway.berlinmod.model.arrays import BOOL, F64, I64
-from causeway.berlinmod.neighbours.sweep import Tracks
+from causeway.berlinmod.neighbours.intervals import INTERVALS, joined
+from causeway.berlinmod.neighbours.slabs import Tracks
+from causeway.berlinmod.scans.collection import leave_little_to_collect
 from causeway.berlinmod.scans.rows import Rows
 from causeway.berlinmod.scans.source import Source
 from causeway.runtime.compiled import kernel
@@ -35,7 +37,6 @@ __all__ = [
 
 WINDOW_MS: Final = 4 * 3_600_000
 _CUT_SCHEMA: Final = "window long, vehicle int, t array<long>, x array<double>, y array<double>"
-INTERVALS: Final = "reference int, candidate int, begin double, end double"
 _ALWAYS: Final = np.array([[-(2**60), 2**60]], np.int64)
 
 
@@ -185,18 +186,20 @@ def cut_rows(rows: Rows, spans: I64) -> pa.Table:
 
 
 def by_window(source: Source, spans: I64, work: Callable[[Window], pa.Table]) -> DataFrame:
-    """`work` on each window that a span touches: intervals of pairs, see `interval_table`."""
+    """`work` on each window that a span touches: intervals of pairs, joined over the windows' borders."""
 
     def cut(rows: Rows) -> pa.Table:
         return cut_rows(rows, spans)
 
     def run(table: pa.Table) -> pa.Table:
-        return work(Window(table.column("window")[0].as_py(), table))
+        found = work(Window(table.column("window")[0].as_py(), table))
+        leave_little_to_collect()
+        return found
 
     columns = ("vehicle", "Trip")
     pieces = source.tasks(source.groups(), _CUT_SCHEMA, cut, columns)
     # A few windows a task, so that the cores end together.
-    return pieces.groupBy("window").applyInArrow(run, INTERVALS)
+    return joined(pieces.groupBy("window").applyInArrow(run, INTERVALS))
 
 
 def interval_table(

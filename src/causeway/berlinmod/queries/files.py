@@ -1,6 +1,7 @@
 """The files of a query, found by their names: one folder a query.
 
-    q04/oba.sql, q04/tba.sql               the statement in each representation (section 5)
+    q04/both.sql                           the statement, if both representations have the same
+    q08/oba.sql, q08/tba.sql               else the one of each representation (section 5)
     q04/paper.oba.sql, q04/paper.tba.sql   the paper's own text with our functions, without any index
     q06/places.sql                         where on the map of a report the answer is, if it does not say that
 
@@ -66,6 +67,8 @@ def chosen_queries(names: str) -> list[str]:
 
 
 def query_text(name: str, kind: str) -> str | None:
-    """A text of a query: `oba`, `tba`, `paper.oba` or `paper.tba`; `None` where there is no such file."""
-    file = files(__package__) / f"q{query_number(name):02d}" / f"{kind}.sql"
-    return file.read_text(encoding="utf-8") if file.is_file() else None
+    """A text of a query: `oba`, `tba`, `paper.oba`, `paper.tba` or `places`; `None` where there is none."""
+    folder = files(__package__) / f"q{query_number(name):02d}"
+    kinds = (kind, "both") if kind in ("oba", "tba") else (kind,)
+    found = (folder / f"{one}.sql" for one in kinds)
+    return next((file.read_text(encoding="utf-8") for file in found if file.is_file()), None)

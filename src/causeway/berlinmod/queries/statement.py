@@ -1,7 +1,8 @@
 """A query as a DataFrame: its statement over the relations of a data set and over scans of the movements.
 
 A line `-- view NAME: SCAN(argument, …)` of a statement makes the view NAME of what the module SCAN of
-`scans` or of `neighbours` reads. Answers are sets of rows.
+`scans` or of `neighbours` reads. A `kept view` is read once, before the statement, which uses it more than
+once; Spark would else read it each time. `Vehicles` has one row a vehicle. Answers are sets of rows.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ SETTINGS: Final = {
 }
 """Settings of Spark that statements need or are faster with."""
 
-_VIEW: Final = re.compile(r"^-- view (\w+): (\w+)\(([^)]*)\)$", re.MULTILINE)
+_VIEW: Final = re.compile(r"^-- (kept )?view (\w+): (\w+)\(([^)]*)\)$", re.MULTILINE)
 _ROOMS: Final = ("causeway.berlinmod.scans", "causeway.berlinmod.neighbours")
 
 
@@ -75,6 +76,13 @@ def _register(source: Source) -> None:
         rows.createOrReplaceTempView(name)
 
 
+def _register_vehicles(source: Source) -> None:
+    """Make the view `Vehicles`: the relation of the representation that has one row a vehicle."""
+    relation = HISTORIES if source.representation == "oba" else "dataMcar"
+    columns = source.spark.table(relation).select("vehicle", "Licence", "Type", "Model")
+    columns.createOrReplaceTempView("Vehicles")
+
+
 def answer(source: Source, query: str, kind: str | None = None) -> DataFrame | None:
     """The answer of a query in the source's representation; the relations are registered.
 
@@ -83,9 +91,11 @@ def answer(source: Source, query: str, kind: str | None = None) -> DataFrame | N
     text = query_text(query, kind or source.representation)
     if text is None:
         return None
-    for name, scan, arguments in _VIEW.findall(text):
+    _register_vehicles(source)
+    for kept, name, scan, arguments in _VIEW.findall(text):
         values = [one.strip() for one in arguments.split(",") if one.strip()]
-        _module(scan).scan(source, *values).createOrReplaceTempView(name)
+        view = _module(scan).scan(source, *values)
+        (view.localCheckpoint() if kept else view).createOrReplaceTempView(name)
     return source.spark.sql(_with_places(source, text))
 
 

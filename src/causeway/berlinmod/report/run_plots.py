@@ -20,8 +20,11 @@ __all__ = ["MAPS", "answer_map", "times_plot"]
 Facts = Mapping[str, Any]
 
 _HEIGHT: Final = 420
+_MAP_HEIGHT: Final = 600
 _SHOWN: Final = 400
 """Answers on a map at most."""
+_NEIGHBOURS: Final = 30
+"""Neighbours of a vehicle that are drawn at most."""
 
 
 def times_plot(queries: Sequence[Facts]) -> go.Figure:
@@ -57,7 +60,10 @@ def times_plot(queries: Sequence[Facts]) -> go.Figure:
         name="best published",
         marker={"color": AMBER, "size": 12, "symbol": "line-ew-open"},
     )
-    lay_out(figure, _HEIGHT)
+    lay_out(figure, _HEIGHT + 60)
+    # Above the plot, it would be under the buttons.
+    below = {"orientation": "h", "x": 0, "y": -0.1, "yanchor": "top", "yref": "paper"}
+    figure.update_layout(legend=below, margin={"b": 90})
     figure.update_yaxes(type="log", title="seconds", tickformat="~g")
     figure.update_xaxes(categoryorder="array", categoryarray=names, hoverformat="")
     return figure
@@ -74,7 +80,7 @@ def _streets(figure: go.Figure, road_map: RoadMap | None) -> None:
         part = slice(road_map.edge_offsets[edge], road_map.edge_offsets[edge + 1])
         x += [*np.rint(road_map.edge_x[part]).tolist(), None]
         y += [*np.rint(road_map.edge_y[part]).tolist(), None]
-    line = {"color": "#e2e8f0", "width": 1}
+    line = {"color": "#cbd5e1", "width": 1}
     figure.add_scatter(x=x, y=y, mode="lines", line=line, hoverinfo="skip", showlegend=False)
 
 
@@ -85,10 +91,11 @@ def _map(road_map: RoadMap | None) -> go.Figure:
 
 
 def _finish(figure: go.Figure) -> go.Figure:
-    lay_out(figure, _HEIGHT)
-    figure.update_layout(hovermode="closest")
-    figure.update_xaxes(title="metres", showgrid=False)
-    figure.update_yaxes(scaleanchor="x", showgrid=False)
+    lay_out(figure, _MAP_HEIGHT)
+    # The heading says what is shown.
+    figure.update_layout(hovermode="closest", showlegend=False)
+    figure.update_xaxes(title="metres", showgrid=False, zeroline=False, constrain="domain")
+    figure.update_yaxes(scaleanchor="x", showgrid=False, zeroline=False, constrain="domain")
     return figure
 
 
@@ -194,7 +201,10 @@ def _q13(run: Path, representation: str, road_map: RoadMap | None) -> go.Figure 
 
 
 def _q21(run: Path, representation: str, road_map: RoadMap | None) -> go.Figure | None:
-    """The neighbours of one vehicle during one period, each for as long as it is among the ten nearest."""
+    """The neighbours of one vehicle during one period, while they are among the ten nearest.
+
+    Of many, those that are it for longest.
+    """
     rows = _rows(run, "q21", representation)
     if not rows:
         return None
@@ -208,7 +218,11 @@ def _q21(run: Path, representation: str, road_map: RoadMap | None) -> go.Figure 
         for row in rows
         if (row["Licence"], row["Period"]["begin"], row["Period"]["end"]) == (licence, begin, end)
     ]
-    mine = sorted(mine, key=lambda row: row["begin"])[:_SHOWN]
+    lasts: dict[str, float] = {}
+    for row in mine:
+        lasts[row["Neighbour"]] = lasts.get(row["Neighbour"], 0.0) + row["end"] - row["begin"]
+    longest = set(sorted(lasts, key=lambda name: -lasts[name])[:_NEIGHBOURS])
+    mine = sorted((row for row in mine if row["Neighbour"] in longest), key=lambda row: row["begin"])
     names = list(dict.fromkeys(row["Neighbour"] for row in mine))
     figure = go.Figure()
     x: list[Any] = []
@@ -217,11 +231,11 @@ def _q21(run: Path, representation: str, road_map: RoadMap | None) -> go.Figure 
         x += [datetime.fromtimestamp(row[side] / 1000, UTC).replace(tzinfo=None) for side in ("begin", "end")]
         x.append(None)
         y += [row["Neighbour"], row["Neighbour"], None]
-    name = f"neighbours of {licence}"
-    figure.add_scatter(x=x, y=y, mode="lines", line={"width": 5, "color": BLUE}, name=name)
-    lay_out(figure, 120 + 15 * len(names))
-    figure.update_layout(hovermode="closest", margin={"l": 110})
+    figure.add_scatter(x=x, y=y, mode="lines", line={"width": 7, "color": BLUE}, name=licence)
+    lay_out(figure, 150 + 18 * len(names))
+    figure.update_layout(hovermode="closest", margin={"l": 110}, showlegend=False)
     figure.update_xaxes(hoverformat="%a %H:%M:%S")
+    figure.update_yaxes(dtick=1, range=[len(names) - 0.5, -0.5], title=f"neighbours of {licence}")
     return figure
 
 
@@ -230,7 +244,7 @@ MAPS: Final = {
     "q6": (_q6, "Q6: where two trucks came within 10 m"),
     "q10": (_q10, "Q10: meetings in time"),
     "q13": (_q13, "Q13: vehicles in regions during the periods"),
-    "q21": (_q21, "Q21: the ten nearest over time, for the vehicle and period with most changes"),
+    "q21": (_q21, "Q21: neighbours among the ten nearest, for the vehicle and period with most changes"),
 }
 """Queries whose answer is drawn."""
 

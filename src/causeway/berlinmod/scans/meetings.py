@@ -32,7 +32,7 @@ _SCHEMA: Final = (
     " begin array<double>, end array<double>, begin_closed array<boolean>, end_closed array<boolean>,"
     f" Pos {MOVING_POINT}"
 )
-_SLICES: Final = 8
+_SLICES: Final = 4
 """Tasks that share the pairs of two small sets of vehicles."""
 
 
@@ -65,12 +65,14 @@ def scan(source: Source, ones: str, others: str, metres: str) -> DataFrame:
     second = source.vehicles(others)
 
     def share(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        both = gatherer.rows(np.union1d(first, second))
-        mine = choose_rows(both, np.isin(both.vehicle, first))
         for batch in batches:
             for place in batch.column(0).to_pylist():
-                rows = choose_rows(both, np.isin(both.vehicle, second[place::_SLICES]))
-                yield from meeting_rows(mine, rows, limit).to_batches()
+                theirs = second[place::_SLICES]
+                if len(theirs):
+                    both = gatherer.rows(np.union1d(first, theirs))
+                    mine = choose_rows(both, np.isin(both.vehicle, first))
+                    rows = choose_rows(both, np.isin(both.vehicle, theirs))
+                    yield from meeting_rows(mine, rows, limit).to_batches()
 
     return source.spread(_SLICES, share, _SCHEMA)
 

@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 
 from causeway.berlinmod.dataset import HISTORIES, TRIPS, Dataset
 from causeway.berlinmod.model.arrays import F64, I32
+from causeway.berlinmod.scans.collection import leave_little_to_collect
 from causeway.runtime.errors import UserError
 
 if TYPE_CHECKING:
@@ -133,18 +134,19 @@ class Source:
     ) -> DataFrame:
         """`run` over the numbers 0 to count - 1, each in a Spark task of its own."""
         numbers = self.spark.range(0, count, 1, max(count, 1))
-        return numbers.mapInArrow(_told(run), schema)
+        return numbers.mapInArrow(_in_worker(run), schema)
 
 
-def _told(
+def _in_worker(
     run: Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]],
 ) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """`run`, with errors of reading in the user's words."""
+    """`run`, with errors of reading in the user's words, and quick garbage collection after it."""
 
     def wrapped(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         try:
             yield from run(batches)
         except pa.ArrowException as unreadable:
             raise UserError(f"a file of the data set cannot be read: {unreadable}") from unreadable
+        leave_little_to_collect()
 
     return wrapped

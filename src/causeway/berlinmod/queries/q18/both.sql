@@ -1,4 +1,4 @@
--- view here: positions(QueryInstants1)
+-- kept view here: positions(QueryInstants1)
 WITH Apart AS (
     SELECT II.Instant AS Instant, Q.Licence AS Licence, N.Licence AS Neighbour,
            sqrt(power(N.x - Q.x, 2) + power(N.y - Q.y, 2)) AS Dist

@@ -1,4 +1,4 @@
--- view here: positions(QueryInstants1)
+-- kept view here: positions(QueryInstants1)
 WITH There AS (
     SELECT DISTINCT PP.Pos AS Pos, II.Instant AS Instant, here.Licence AS Licence
     FROM here JOIN QueryInstants1 II ON II.Id = here.Id

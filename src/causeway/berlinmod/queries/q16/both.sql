@@ -1,4 +1,4 @@
--- view visits: visits(QueryRegions1, QueryLicences1, QueryLicences2)
+-- kept view visits: visits(QueryRegions1, QueryLicences1, QueryLicences2)
 -- view meetings: meetings(QueryLicences1, QueryLicences2, same)
 WITH Inside AS (     -- who is in a region during a period, and when: at both ends closed or open
     SELECT visits.vehicle, visits.Licence, visits.Id AS region, PP.Id AS period,

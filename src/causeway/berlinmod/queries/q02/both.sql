@@ -1,0 +1,1 @@
+SELECT count(Licence) AS Count FROM Vehicles WHERE Type = 'passenger'

@@ -1,1 +1,0 @@
-SELECT count(Licence) AS Count FROM dataScar WHERE Type = 'passenger'

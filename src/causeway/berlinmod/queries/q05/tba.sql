@@ -1,2 +1,0 @@
--- view apart: trajectories(QueryLicences1, QueryLicences2)
-SELECT Licence1, Licence2, Dist FROM apart
