@@ -151,6 +151,8 @@ def test_other_files_are_refused(tmp_path: Path) -> None:
         import_map(tmp_path)
     with pytest.raises(UserError, match="no such map"):
         open_map(tmp_path / "nowhere")
+    with pytest.raises(UserError, match="nowhere: no such file or folder"):
+        import_map(tmp_path / "nowhere")
 
 
 def write_shapefiles(folder: Path, scale: float = 1.0) -> Path:
