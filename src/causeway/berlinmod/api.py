@@ -253,7 +253,7 @@ def import_dataset(
     from causeway.berlinmod.exchange import import_dataset as run
     from causeway.runtime.output_folder import refuse_used_folder
 
-    check_import(format, coordinates)
+    check_import(Path(source), format, coordinates, has_map=map is not None)
     check_options(spark)
     refuse_used_folder(Path(out))
     with open_session(spark, "berlinmod import") as session:

@@ -7,6 +7,7 @@ last argument is the tolerance in metres; it is 1 cm if it is left out.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
@@ -55,6 +56,7 @@ __all__ = [
     "region_from_wkb",
     "register",
     "sometimes",
+    "sql_names",
     "trajectory",
     "val",
 ]
@@ -135,19 +137,26 @@ _SQL_NAMES: Final = {"length": "mo_length", "concat": "mo_concat"}
 """Names in SQL of the functions whose own name Spark uses for something else."""
 
 
-def register(spark: SparkSession) -> None:
-    """Make every function of this module a temporary function of `spark`, under its own name.
+def sql_names() -> frozenset[str]:
+    """The names that the functions have in SQL."""
+    return frozenset(_SQL_NAMES.get(name, name) for name in _ARROW_FUNCTIONS) | frozenset(_SQL_FUNCTIONS)
+
+
+def register(spark: SparkSession, names: Collection[str] | None = None) -> None:
+    """Make every function of this module, or those of `names`, a temporary function of `spark`.
 
     `length` and `concat` are `mo_length` and `mo_concat`, since Spark has functions of these names. There are
     three more for joins by an index (see `make_index`): `cells(low, high, size)`,
     `first_cell(low, other_low, size)` and `units_of(t, x, y, first, units, begin_closed, end_closed)`.
     """
+    wanted = sql_names() if names is None else names
     for name in _ARROW_FUNCTIONS:
-        spark.udf.register(_SQL_NAMES.get(name, name), _udf(name))
+        if (known_as := _SQL_NAMES.get(name, name)) in wanted:
+            spark.udf.register(known_as, _udf(name))
     for name, (parameters, result, expression) in _SQL_FUNCTIONS.items():
-        spark.sql(
-            f"CREATE OR REPLACE TEMPORARY FUNCTION {name}({parameters}) RETURNS {result} RETURN {expression}"
-        )
+        if name in wanted:
+            made = f"TEMPORARY FUNCTION {name}({parameters}) RETURNS {result} RETURN {expression}"
+            spark.sql(f"CREATE OR REPLACE {made}")
 
 
 @cache
@@ -211,9 +220,15 @@ def create_instant(text: Any) -> Column:
     return spark_functions.unix_millis(spark_functions.to_timestamp(in_utc))
 
 
-def moving_point(rows: Any) -> Column:
-    """A moving point of positions: `moving_point(collect_list(struct(t, x, y)))`, in any order."""
-    return _call("moving_point", rows)
+def moving_point(rows: Any, *coordinates: Any) -> Column:
+    """A moving point of positions, in any order: `moving_point(collect_list(struct(t, x, y)))`.
+
+    Or of the rows of a streaming table, `moving_point(TRJ(*), 'pos', 'lane')`: x and y are columns of the
+    rows, by name, or numbers. The time is the rows' last column: whole seconds, or a timestamp.
+    """
+    from pyspark.sql import functions as spark_functions
+
+    return _call("moving_point", rows, *(spark_functions.lit(one) for one in coordinates))
 
 
 def atinstant(trip: Any, instant: Any) -> Column:

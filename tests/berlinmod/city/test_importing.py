@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable
 from pathlib import Path
 
@@ -88,7 +89,7 @@ def test_home_and_work_regions_may_be_different_areas(secondo: Path) -> None:
 
 
 def test_bad_streets_are_rejected_and_counted(secondo: Path, tmp_path: Path) -> None:
-    bad = "(fast ((0 0 1 1)))\n(30.0 ((0 0 1)))\n(30.0)\n(30.0 ())\n(50.0 (("
+    bad = "(fast ((0 0 1 1)))\n(30.0 ((0 0 1)))\n(30.0)\n(30.0 ())\n(30.0 ((0 0 1e10 0)))\n(50.0 (("
     (secondo / "streets.data").write_text(STREETS.replace("(50.0 ((", bad, 1))
     imported = import_map(secondo)
     assert imported.road_map.nodes == 5
@@ -97,12 +98,13 @@ def test_bad_streets_are_rejected_and_counted(secondo: Path, tmp_path: Path) -> 
         ("line 7", "geoData has a member that is no segment (x1 y1 x2 y2)"),
         ("line 8", "the row has 1 values"),
         ("line 9", "geoData has no segment"),
+        ("line 10", "geoData has a coordinate beyond 1,000,000,000, which is no place"),
     ]
     imported.save(tmp_path / "map")
     lines = (tmp_path / "map" / "rejects.csv").read_text().splitlines()
     assert lines[0] == "file,place,reason"
-    assert len(lines) == 5
-    assert imported.road_map.origin["rejected_streets"] == 4
+    assert len(lines) == 6
+    assert imported.road_map.origin["rejected_streets"] == 5
 
 
 @pytest.mark.parametrize(
@@ -149,6 +151,8 @@ def test_other_files_are_refused(tmp_path: Path) -> None:
         import_map(tmp_path)
     with pytest.raises(UserError, match="no such map"):
         open_map(tmp_path / "nowhere")
+    with pytest.raises(UserError, match="nowhere: no such file or folder"):
+        import_map(tmp_path / "nowhere")
 
 
 def write_shapefiles(folder: Path, scale: float = 1.0) -> Path:
@@ -181,6 +185,16 @@ def test_shapefiles(tmp_path: Path) -> None:
     assert road_map.crs is None
     assert road_map.regions is not None
     assert road_map.regions.work_weight.tolist() == [1.0, 9.0]
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+def test_a_coordinate_that_is_no_place_is_rejected(tmp_path: Path) -> None:
+    folder = write_shapefiles(tmp_path / "shapes")
+    shapes = folder / "streets.shp"
+    shapes.write_bytes(shapes.read_bytes().replace(struct.pack("<d", 900.0), struct.pack("<d", 1e300)))
+    imported = import_map(folder)
+    reason = "a coordinate is beyond 1,000,000,000, which is no place"
+    assert [(reject.place, reject.reason) for reject in imported.rejects] == [("record 3", reason)]
 
 
 def test_shapefiles_in_degrees_become_metres(tmp_path: Path) -> None:
@@ -313,6 +327,7 @@ def _import_or_refuse(path: Path) -> None:
 Damage = Callable[[bytes], bytes]
 
 
+@pytest.mark.filterwarnings("error::RuntimeWarning")
 @settings(max_examples=120, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(spots=SPOTS, file=st.sampled_from(["streets.data", "homeRegions.data"]))
 def test_damaged_nested_lists_never_give_a_traceback(
@@ -326,6 +341,7 @@ def test_damaged_nested_lists_never_give_a_traceback(
         (secondo / file).write_bytes(original)
 
 
+@pytest.mark.filterwarnings("error::RuntimeWarning")
 @settings(max_examples=120, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(spots=SPOTS, file=st.sampled_from(["streets.shp", "streets.dbf", "streets.shx", "homeRegions.shp"]))
 def test_damaged_shapefiles_never_give_a_traceback(
@@ -336,6 +352,7 @@ def test_damaged_shapefiles_never_give_a_traceback(
     _import_or_refuse(folder)
 
 
+@pytest.mark.filterwarnings("error::RuntimeWarning")
 @settings(max_examples=80, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(spots=SPOTS, pbf=st.booleans())
 def test_damaged_openstreetmap_data_never_gives_a_traceback(

@@ -42,6 +42,15 @@ def test_a_street_that_ends_on_another_splits_it() -> None:
     assert (road_map.nodes, road_map.edges) == (4, 6)
 
 
+@pytest.mark.filterwarnings("error")
+def test_a_segment_whose_square_vanishes_is_cut_like_any_other() -> None:
+    plan = streets("LINESTRING(0 0, 1e-200 0, 10 0)", "LINESTRING(0 -5, 0 5)", "LINESTRING(5 -5, 5 5)")
+    road_map, dropped = build_map("x", plan)
+    nodes = set(zip(road_map.node_x.tolist(), road_map.node_y.tolist(), strict=True))
+    assert {(0, 0), (5, 0), (10, 0)} <= nodes
+    assert dropped.components == 0
+
+
 def test_a_bend_is_no_node_and_stays_in_the_edge() -> None:
     road_map, _ = build_map("x", streets("LINESTRING(0 0, 10 0, 10 10)"))
     assert (road_map.nodes, road_map.edges) == (2, 2)

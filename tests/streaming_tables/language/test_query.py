@@ -257,8 +257,9 @@ def test_months_are_left_to_spark_where_time_is_a_timestamp() -> None:
 def test_the_time_column_of_the_table_is_used() -> None:
     query = query_of("SELECT TRJ(*) FROM readings r WHERE VALID(r) OVERLAPS (a, b)")
     assert rendered(query) == (
-        "SELECT transform(array_sort(collect_list(struct(`r`.`at` AS k, struct(`r`.`sensor`,"
-        " `r`.`value`, `r`.`at`) AS r))), x -> x.r) FROM table_0 r WHERE (r.`at` BETWEEN (a) AND ( b))"
+        "SELECT transform(array_sort(collect_list(named_struct('k', `r`.`at`, 'r', named_struct('sensor',"
+        " `r`.`sensor`, 'value', `r`.`value`, 'at', `r`.`at`)))), x -> x.r)"
+        " FROM table_0 r WHERE (r.`at` BETWEEN (a) AND ( b))"
     )
     other = query.render(lambda piece: "w", lambda offset: "n", lambda table: f"time of {table}")
     assert "r.`time of readings` BETWEEN" in other

@@ -93,7 +93,9 @@ def _cut_at_crossings(segments: Pairs, street: I64) -> tuple[Pairs, I64]:
     number = np.concatenate((np.arange(len(segments)), cut_segment, np.arange(len(segments))))
     point = np.concatenate((segments[:, 0], cut_point, segments[:, 1]))
     start, along = segments[number, 0], segments[number, 1] - segments[number, 0]
-    place = ((point - start) * along).sum(axis=1) / (along**2).sum(axis=1)
+    # Measured by the longer of its two sides: squares of the sides of a tiny segment would vanish.
+    side = np.abs(along).max(axis=1, keepdims=True)
+    place = ((point - start) / side * (along / side)).sum(axis=1) / ((along / side) ** 2).sum(axis=1)
     place[: len(segments)], place[len(place) - len(segments) :] = -np.inf, np.inf
     order = np.lexsort((place, number))
     number, point = number[order], point[order]

@@ -258,11 +258,13 @@ class _Ledger(Ledger):
         vehicle_days = parameters.cars * parameters.days
         limit = vehicle_days * DROPPED_SHARE
         allowed = math.ceil(limit + _STANDARD_DEVIATIONS * math.sqrt(limit))
+        planned = bool(np.any(measured.drives))
+        judged = planned and self._berlin
         self.enter(
             "days left out",
-            measured.dropped_days,
-            f"≤ {allowed}" if self._berlin else "—",
-            measured.dropped_days <= allowed if self._berlin else None,
+            measured.dropped_days if planned else None,
+            f"≤ {allowed}" if judged else "—",
+            measured.dropped_days <= allowed if judged else None,
         )
         for kind, name, hour in ((0, "departure to work", 8), (1, "departure from work", 16)):
             legs = int(measured.labour_legs[kind])
@@ -316,9 +318,12 @@ class _Ledger(Ledger):
             self.enter("spare time against work", spare / labour, "< 100 %", spare < labour, _percent)
         longest = measured.longest_ms
         holds = (
-            longest <= LONGEST_DRIVE_MS if self._berlin and self._parameters.distance == "fastest" else None
+            longest <= LONGEST_DRIVE_MS
+            if self._berlin and self._parameters.distance == "fastest" and np.any(measured.drives)
+            else None
         )
-        self.enter("longest, min", longest / 60_000, "≤ 90" if holds is not None else "—", holds, _tenths)
+        minutes_of_longest = longest / 60_000 if np.any(measured.drives) else None
+        self.enter("longest, min", minutes_of_longest, "≤ 90" if holds is not None else "—", holds, _tenths)
 
     def people(self) -> None:
         self.group = "Vehicles and queries (section 5)"

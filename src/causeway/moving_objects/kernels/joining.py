@@ -100,9 +100,17 @@ def stacked(one: MovingPoints, other: MovingPoints) -> MovingPoints:
 
 
 def from_rows(row: Longs, t: np.ndarray, x: np.ndarray, y: np.ndarray) -> MovingPoints:
-    """Positions of each row, in any order, as one movement that is closed at both ends."""
+    """Positions of each row, in any order, as one movement that is closed at both ends.
+
+    A position that is there more than once, with the same time, counts once.
+    """
     owner = np.repeat(np.arange(len(row) - 1), np.diff(row))
-    order = np.lexsort((t, owner))
+    order = np.lexsort((y, x, t, owner))
+    sorted_values = np.stack((owner, t, x, y))[:, order]
+    fresh = np.ones(len(t), np.bool_)
+    fresh[1:] = (sorted_values[:, 1:] != sorted_values[:, :-1]).any(axis=0)
+    order = order[fresh]
+    row = np.searchsorted(owner[order], np.arange(len(row))).astype(np.int64)
     defined = np.diff(row) > 0
     pieces = np.concatenate([[0], np.cumsum(defined)]).astype(np.int64)
     piece = np.concatenate([row[:-1][defined], row[-1:]]).astype(np.int64)

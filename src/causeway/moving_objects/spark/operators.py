@@ -18,7 +18,7 @@ from causeway.moving_objects.kernels import boxes as box_kernels
 from causeway.moving_objects.kernels import distances, joining, lines, places, positions
 from causeway.moving_objects.kernels import spans as span_kernels
 from causeway.moving_objects.kernels.check import checked_points
-from causeway.moving_objects.kernels.values import Doubles, MovingPoints, Shapes
+from causeway.moving_objects.kernels.values import Doubles, Longs, MovingPoints, Shapes
 from causeway.runtime.errors import UserError
 
 __all__ = [
@@ -254,21 +254,58 @@ def circle(centre: pa.Array, radius: pa.Array, corners: pa.Array) -> pa.Array:
 
 
 @nulls_stay
-def moving_point(rows: pa.Array) -> pa.Array:
-    """A list of `struct<t, x, y>`, in any order, as a moving point that is closed at both ends."""
+def moving_point(rows: pa.Array, *coordinates: pa.Array) -> pa.Array:
+    """A list of positions, in any order, as a moving point that is closed at both ends.
+
+    With one argument, positions are `struct<t, x, y>`. With three they are rows of a streaming table, as
+    `TRJ(*)` has them: two names of columns, or numbers, for x and y; the time is the last column.
+    """
     if not (pa.types.is_list(rows.type) or pa.types.is_large_list(rows.type)):
-        raise UserError(
-            f"moving_point: expected a list of structs with t, x and y, but the value is {rows.type}"
-        )
+        raise UserError(f"moving_point: expected a list of structs, but the value is {rows.type}")
     offsets = rows.offsets.to_numpy().astype(np.int64)
     entries = rows.values.slice(offsets[0], offsets[-1] - offsets[0])
-    if not {"t", "x", "y"} <= arrow.field_names(entries):
-        raise UserError(
-            f"moving_point: expected a list of structs with t, x and y, but the value is {rows.type}"
+    row = offsets - offsets[0]
+    if not coordinates:
+        if not {"t", "x", "y"} <= arrow.field_names(entries):
+            raise UserError(
+                f"moving_point: expected a list of structs with t, x and y, but the value is {rows.type}"
+            )
+        t, x, y = (
+            arrow.read_doubles(entries.field(name), f"moving_point: `{name}`") for name in ("t", "x", "y")
         )
-    t, x, y = (arrow.read_doubles(entries.field(name), f"moving_point: `{name}`") for name in ("t", "x", "y"))
-    points = joining.from_rows(offsets - offsets[0], t, x, y)
-    return arrow.write_moving_points(checked_points(points))
+    elif len(coordinates) == 2:
+        t = _time_of_rows(entries)
+        x, y = (_coordinate(entries, wanted, row) for wanted in coordinates)
+    else:
+        raise UserError("moving_point: expected a list of positions, or rows and two names, for x and y")
+    return arrow.write_moving_points(checked_points(joining.from_rows(row, t, x, y)))
+
+
+def _time_of_rows(entries: pa.Array) -> Doubles:
+    """The last column of a streaming table's rows, in milliseconds."""
+    if not pa.types.is_struct(entries.type) or not entries.type.num_fields:
+        raise UserError(
+            f"moving_point: expected rows, as of TRJ(*), but the value is a list of {entries.type}"
+        )
+    time = entries.type.field(entries.type.num_fields - 1)
+    t = arrow.read_doubles(entries.field(time.name), f"moving_point: the time `{time.name}`")
+    return t if pa.types.is_timestamp(time.type) else t * 1000.0
+
+
+def _coordinate(entries: pa.Array, wanted: pa.Array, row: Longs) -> Doubles:
+    """A column of the rows, in any case of letters; or a number, which all rows have."""
+    if not (pa.types.is_string(wanted.type) or pa.types.is_large_string(wanted.type)):
+        return np.repeat(arrow.read_doubles(wanted, "moving_point: a coordinate"), np.diff(row))
+    names = pc.unique(wanted).to_pylist()
+    if not names:
+        return np.zeros(0)
+    if len(names) > 1:
+        raise UserError(f"moving_point: a coordinate is {names[0]} in one row and {names[1]} in another")
+    columns = {field.name.lower(): field.name for field in entries.type}
+    if names[0].lower() not in columns:
+        known = ", ".join(columns.values())
+        raise UserError(f"moving_point: there is no column {names[0]}; the rows have {known}")
+    return arrow.read_doubles(entries.field(columns[names[0].lower()]), f"moving_point: `{names[0]}`")
 
 
 def comparison(name: str) -> ArrowFunction:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 from causeway.runtime.errors import UserError
 from causeway.streaming_tables.engine.continuous import ContinuousQuery
 from causeway.streaming_tables.engine.insert_runs import InsertRuns
+from causeway.streaming_tables.engine.moving_functions import provide_functions
 from causeway.streaming_tables.engine.news import News
 from causeway.streaming_tables.engine.queries import QueryRegistry
 from causeway.streaming_tables.engine.relations import Relations
@@ -122,6 +123,7 @@ class Background:
 
     def start_view(self, view: ViewDefinition, query: Query | None = None) -> ViewWorker:
         """Compute a view in this process; `query` is its own, as the user has just written it."""
+        provide_functions(self._relations.spark, view.text)
         planned = ContinuousQuery(self._warehouse, self._relations, query or self.view_query(view))
         worker = ViewWorker(planned, self.writer(view.name), self.news, self._are_ours)
         self._views[view.name.lower()] = worker

@@ -17,6 +17,7 @@ from causeway.streaming_tables.engine.inserts import (
     open_insert_source,
     save_facts,
 )
+from causeway.streaming_tables.engine.moving_functions import provide_functions
 from causeway.streaming_tables.engine.relations import Relations
 from causeway.streaming_tables.engine.stream_select import StreamSelect
 from causeway.streaming_tables.engine.warehouse import Warehouse
@@ -180,6 +181,7 @@ class InsertRuns:
         transform: Transform | None = None
         target = TargetColumns(definition.arrow_schema(), definition.time.kind)
         if facts.select is not None:
+            provide_functions(self._spark, facts.select)
             statement = parse(written or facts.select, self._warehouse)
             assert isinstance(statement, InsertSelectStream)
             select = StreamSelect(self._relations, statement, definition, facts.base, facts.columns)

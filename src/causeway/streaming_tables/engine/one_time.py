@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["OneTimePlan", "OneTimeReader", "named_trajectories"]
 
 
-_TRAJECTORY: Final = "transform(array_sort(collect_list(struct("
+_TRAJECTORY: Final = "transform(array_sort(collect_list(named_struct("
 """Begins the name that Spark gives to the expression of TRJ(*)."""
 
 

@@ -15,6 +15,7 @@ from causeway.streaming_tables.engine.changes import Changes, to_table, with_nul
 from causeway.streaming_tables.engine.continuous import ContinuousQuery
 from causeway.streaming_tables.engine.definitions import index_of, table_definition, view_definition
 from causeway.streaming_tables.engine.moments import moment_of, time_text
+from causeway.streaming_tables.engine.moving_functions import provide_functions
 from causeway.streaming_tables.engine.one_time import OneTimeReader
 from causeway.streaming_tables.engine.queries import PullQuery, PushQuery, QueryRegistry
 from causeway.streaming_tables.engine.relations import Relations
@@ -96,6 +97,7 @@ class StatementRunner:
             statement = parse(source, self._warehouse)
         except NotStreamingTableError as refused:
             raise self._refined(refused) from refused
+        provide_functions(self._spark, source.text)
         method = getattr(self, f"_{type(statement).__name__.lower()}")
         try:
             answer: Answer | PullQuery | PushQuery | None = method(statement, source)

@@ -12,7 +12,7 @@ from typing import Literal
 
 from causeway.streaming_tables.language.catalog import RelationInfo
 from causeway.streaming_tables.language.errors import StatementError, line_and_column
-from causeway.streaming_tables.language.tokens import Kind, quote_identifier, tokenize
+from causeway.streaming_tables.language.tokens import Kind, quote_identifier, quote_string, tokenize
 
 __all__ = [
     "Edit",
@@ -340,13 +340,17 @@ def _run_together(first: str, second: str) -> bool:
 
 
 def _trajectory(piece: TrjPiece, time: str) -> str:
-    """The rows of a group as an array of structs in time order."""
-    qualified = [
-        f"{quote_identifier(piece.alias)}.{quote_identifier(name)}" for name in (*piece.columns, time)
-    ]
-    key = qualified[-1]
-    row = f"struct({', '.join(qualified)})"
-    return f"transform(array_sort(collect_list(struct({key} AS k, {row} AS r))), x -> x.r)"
+    """The rows of a group as an array of structs in time order.
+
+    Names are given as strings: Spark finds no name for a column that calls a Python function on `struct(…)`.
+    """
+    names = (*piece.columns, time)
+    qualified = [f"{quote_identifier(piece.alias)}.{quote_identifier(name)}" for name in names]
+    fields = ", ".join(
+        f"{quote_string(name)}, {column}" for name, column in zip(names, qualified, strict=True)
+    )
+    row = f"named_struct('k', {qualified[-1]}, 'r', named_struct({fields}))"
+    return f"transform(array_sort(collect_list({row})), x -> x.r)"
 
 
 def select_end(text: str) -> int | None:

@@ -6,7 +6,16 @@ import re
 from enum import Enum
 from typing import Final
 
-__all__ = ["Kind", "Token", "identifier_value", "quote_identifier", "significant", "string_value", "tokenize"]
+__all__ = [
+    "Kind",
+    "Token",
+    "identifier_value",
+    "quote_identifier",
+    "quote_string",
+    "significant",
+    "string_value",
+    "tokenize",
+]
 
 
 class Kind(Enum):
@@ -134,6 +143,11 @@ def identifier_value(token: Token) -> str:
 def quote_identifier(name: str) -> str:
     """A name as a quoted identifier."""
     return "`" + name.replace("`", "``") + "`"
+
+
+def quote_string(text: str) -> str:
+    """A text as a string literal."""
+    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
 
 def string_value(token: Token) -> str:

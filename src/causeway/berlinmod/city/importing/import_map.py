@@ -66,6 +66,8 @@ def import_map(
     `homeRegions` and `workRegions` of the same kinds.
     """
     source = Path(source)
+    if not source.exists():
+        raise UserError(f"{source}: no such file or folder")
     streets_file = source
     if source.is_dir():
         streets_file = _file_in(source, "streets", _STREETS)

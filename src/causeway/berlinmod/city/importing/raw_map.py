@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import pyproj
@@ -14,7 +14,10 @@ from causeway.berlinmod.city.importing.rejects import Reject
 from causeway.berlinmod.city.road_map import Geometries, Streets
 from causeway.runtime.errors import UserError
 
-__all__ = ["RawRegion", "RawStreets", "local_plane", "project", "usable_lines"]
+__all__ = ["FARTHEST", "RawRegion", "RawStreets", "local_plane", "project", "usable_lines"]
+
+FARTHEST: Final = 1e9
+"""No coordinate of a street is farther from the origin: that would be a damaged number, not a place."""
 
 
 @dataclass(frozen=True)

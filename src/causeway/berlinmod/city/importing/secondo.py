@@ -9,7 +9,7 @@ import numpy as np
 import shapely
 
 from causeway.berlinmod.city.importing.nested_list import NestedList, read_relation
-from causeway.berlinmod.city.importing.raw_map import RawRegion, RawStreets
+from causeway.berlinmod.city.importing.raw_map import FARTHEST, RawRegion, RawStreets
 from causeway.berlinmod.city.importing.rejects import Reject
 from causeway.berlinmod.city.road_map import Streets
 from causeway.runtime.errors import UserError
@@ -83,6 +83,8 @@ def _line(value: NestedList | str) -> shapely.MultiLineString:
         if not isinstance(segment, NestedList) or len(segment) != 4:
             raise _BadValueError("geoData has a member that is no segment (x1 y1 x2 y2)")
         x1, y1, x2, y2 = (_number(coordinate, "a coordinate of geoData") for coordinate in segment)
+        if max(abs(x1), abs(y1), abs(x2), abs(y2)) > FARTHEST:
+            raise _BadValueError(f"geoData has a coordinate beyond {FARTHEST:,.0f}, which is no place")
         if (x1, y1) != (x2, y2):
             segments.append(((x1, y1), (x2, y2)))
     if not segments:

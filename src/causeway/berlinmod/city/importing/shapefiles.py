@@ -15,6 +15,7 @@ import shapefile
 import shapely
 
 from causeway.berlinmod.city.importing.raw_map import (
+    FARTHEST,
     RawRegion,
     RawStreets,
     local_plane,
@@ -42,6 +43,8 @@ def read_streets(path: Path) -> RawStreets:
             reason = "the speed is no number"
         elif line is None:
             reason = "the shape is no line"
+        elif not np.abs(shapely.get_coordinates(line)).max() <= FARTHEST:
+            reason = f"a coordinate is beyond {FARTHEST:,.0f}, which is no place"
         else:
             names.append(str(_field(record, _NAME) or f"Street {number + 1}"))
             vmax.append(speed)

@@ -59,12 +59,21 @@ class Import:
     """Files that were not there, so that their relations are empty."""
 
 
-def check_import(format: str, coordinates: str | None) -> None:
-    """Refuse what there is no way to read."""
+def check_import(source: Path, format: str, coordinates: str | None, *, has_map: bool) -> None:
+    """Refuse what there is no way to read. `has_map`: the map does not come from `source`."""
     if format not in IMPORT_FORMATS:
         raise UserError(f"format is one of {', '.join(IMPORT_FORMATS)}; got {format}")
     if coordinates is not None and coordinates not in get_args(Coordinates):
         raise UserError(f"coordinates are metres or degrees; got {coordinates}")
+    if not source.is_dir():
+        raise UserError(f"{source} is no folder; give the one with {FILES[format]['trips'][0]}")
+    files = SmallFiles(source, format, _keep, [], [])
+    for what in ("trips", "cars"):
+        files.needed(what)
+    if not has_map and files.path("streets") is None:
+        raise UserError(
+            f"{source} has no {FILES[format]['streets'][0]}; give the map that the vehicles drive on"
+        )
 
 
 def import_dataset(
@@ -80,11 +89,9 @@ def import_dataset(
     Without `map_path` the map is made of the file of streets. Without `coordinates` they are degrees if all
     of them are Berlin's, else metres.
     """
-    check_import(format, coordinates)
+    check_import(source, format, coordinates, has_map=map_path is not None)
     refuse_used_folder(out)
     source, out = source.absolute(), out.absolute()
-    if not source.is_dir():
-        raise UserError(f"{source} is no folder; give the one with {FILES[format]['trips'][0]}")
     rejects: list[Reject] = []
     files = SmallFiles(source, format, _keep, rejects, [])
     trips = find_trip_file(files.needed("trips"))
@@ -92,10 +99,7 @@ def import_dataset(
     files = SmallFiles(source, format, place, rejects, [])
     relations = files.relations()
     road_map = files.road_map(source.name) if map_path is None else open_map(map_path, 1)
-    if road_map is None:
-        raise UserError(
-            f"{source} has no {FILES[format]['streets'][0]}; give the map that the vehicles drive on"
-        )
+    assert road_map is not None, "check_import has seen its file"
     with new_folder(out, "causeway berlinmod import") as folder:
         written = _write(spark, folder, trips, relations, road_map, place)
         first = _write_rejects(folder, rejects, written)

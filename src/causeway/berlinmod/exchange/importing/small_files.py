@@ -83,7 +83,10 @@ class SmallFiles:
         path = self.path(what)
         if path is None:
             names = " or ".join(FILES[self.format][what])
-            raise UserError(f"{self.folder} has no {names}; the format {self.format} has it")
+            others = " and ".join(FILES)
+            raise UserError(
+                f"{self.folder} has no {names}, which the format {self.format} has; {others} can be imported"
+            )
         return path
 
     def relations(self) -> Relations:

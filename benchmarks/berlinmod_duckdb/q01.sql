@@ -1,0 +1,1 @@
+SELECT DISTINCT c.Licence, c.Model FROM QueryLicences JOIN dataMcar c USING (Licence)

@@ -1,0 +1,1 @@
+SELECT count(*) AS Count FROM dataMcar WHERE Type = 'passenger'

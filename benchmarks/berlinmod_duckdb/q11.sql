@@ -1,0 +1,6 @@
+WITH places AS (
+    SELECT vehicle, Instant, placed(x0, x1, t0, t1, Instant) AS x, placed(y0, y1, t0, t1, Instant) AS y
+    FROM QueryInstants1 JOIN units ON t0 <= Instant AND Instant < t1
+)
+SELECT DISTINCT c.Licence, p.Pos, s.Instant
+FROM places s JOIN QueryPoints1 p ON (s.x - Pos.x) ** 2 + (s.y - Pos.y) ** 2 <= 0.01 ** 2 JOIN dataMcar c USING (vehicle)
