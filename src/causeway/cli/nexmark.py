@@ -62,6 +62,13 @@ class RulesOption(StrEnum):
     flink = "flink"
 
 
+class EngineOption(StrEnum):
+    """What answers the queries."""
+
+    columnar = "columnar"
+    spark = "spark"
+
+
 Events = Annotated[
     int | None,
     typer.Option(help="Number of events, instead of the scale's.", metavar="N", min=1, show_default=False),
@@ -149,6 +156,14 @@ def run(
             help="Names of queries, such as q5,q7; default: all.", metavar="Q,Q,…|all", show_default=False
         ),
     ] = None,
+    query_file: Annotated[
+        Path | None,
+        typer.Option(
+            help="A query of your own, *.sql or *.py, on the Spark engine; checked by *.batch.sql beside it.",
+            metavar="FILE",
+            show_default=False,
+        ),
+    ] = None,
     model: Annotated[
         ModelOption | None,
         typer.Option(
@@ -196,6 +211,13 @@ def run(
             help="Whose version of a query, where public ones differ; default: ours.", show_default=False
         ),
     ] = None,
+    engine: Annotated[
+        EngineOption | None,
+        typer.Option(
+            help="Hand-written columnar operators, or Structured Streaming alone; default: columnar.",
+            show_default=False,
+        ),
+    ] = None,
     check: Annotated[
         bool | None,
         typer.Option(
@@ -226,8 +248,10 @@ def run(
         out,
         source=None if source == "generator" else source,
         queries=query,
+        query_file=query_file,
         model=model.value if model else None,
         rules=rules.value if rules else None,
+        engine=engine.value if engine else None,
         check=check,
         rate=rate,
         duration=duration,
