@@ -1,6 +1,7 @@
-"""How a side and the benchmark talk: a line each, so that both are measured by the same clock and code.
+"""How a side and the benchmark talk: a line each, so that all are measured by the same clock and code.
 
-A side tells that it is warm, waits for a line on its standard input, works, and tells what it did.
+A side tells that it is warm, waits for a line on its standard input, works, and tells what it did. It ends
+when the benchmark has no more lines for it.
 """
 
 from __future__ import annotations
@@ -28,6 +29,6 @@ def heard(line: str) -> dict[str, Any] | None:
     return facts
 
 
-def wait_for_start() -> None:
-    """Until the benchmark has noted what was used so far."""
-    sys.stdin.readline()
+def wait_for_start() -> bool:
+    """Wait until the benchmark has noted what was used so far; false if there is nothing more to do."""
+    return bool(sys.stdin.readline())

@@ -21,7 +21,7 @@ from typing import Final
 from causeway.nexmark.model import MODELS
 from causeway.runtime.errors import UserError
 
-__all__ = ["RULE_SETS", "query_names", "query_number", "query_text", "with_shared_tables"]
+__all__ = ["RULE_SETS", "query_names", "query_number", "query_text", "query_title", "with_shared_tables"]
 
 RULE_SETS: Final = ("ours", "beam", "flink")
 """Whose reading of a query: this project's, Apache Beam's model simulators', nexmark/nexmark's for Flink."""
@@ -55,6 +55,16 @@ def query_text(model: str, number: int, kind: str, rules: str = "ours") -> str |
         if file.is_file():
             return file.read_text(encoding="utf-8")
     return None
+
+
+def query_title(model: str, name: str) -> str:
+    """What a query is called, as its batch statement has it; nothing for one that there is not."""
+    try:
+        text = query_text(model, query_number(model, name), "batch") or ""
+    except UserError:
+        return ""
+    title = text.partition("\n")[0].removeprefix("-- ").partition(":")[0]
+    return title.partition(", ")[2] or title
 
 
 def check_rules(rules: str) -> None:

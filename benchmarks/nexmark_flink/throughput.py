@@ -1,0 +1,122 @@
+"""Throughput: all sides of a query at once in memory and warm, measured by turns."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from causeway.nexmark.generator.encoding import FileFormat
+from causeway.nexmark.queries import find_query
+from nexmark_flink.event_sets import EventSet, prepared_events
+from nexmark_flink.records import Records
+from nexmark_flink.sides import Attempt, Side, SideProcess
+
+__all__ = ["Workload", "measure_query", "rules_of"]
+
+_BATCH_EVENTS: Final = 2_000_000
+_WARM_UP_SHARE: Final = 5
+_WARM_UPS: Final = 3
+_OURS: Final = ("q7",)
+"""Flink's faster text of these follows our rule."""
+
+
+@dataclass(frozen=True)
+class Workload:
+    """What all sides read."""
+
+    data: Path
+    """Where event sets are kept."""
+    events: int
+    file_format: FileFormat
+    jars: Sequence[Path]
+
+    def of(self, query: str) -> tuple[EventSet, EventSet]:
+        """The events of the streams that a query reads, and fewer of them to warm up with.
+
+        Without bids where it reads none, since there would be few others.
+        """
+        streams = ("person", "auction", "bid") if "bid" in _streams(query) else ("person", "auction")
+        name = "-".join(streams)
+        fewer = max(self.events // _WARM_UP_SHARE, 1000)
+        return (
+            prepared_events(self.data / f"{name}-{self.events}", self.events, streams, self.file_format),
+            prepared_events(self.data / f"{name}-{fewer}", fewer, streams, self.file_format),
+        )
+
+
+def rules_of(side: Side, query: str) -> str:
+    """Whose reading of a query a side follows."""
+    return "ours" if plain_name(query) in _OURS else side.rules
+
+
+def plain_name(query: str) -> str:
+    """The name of a query without the way in which Flink's text is written: q7 of q7.top_n."""
+    return query.partition(".")[0]
+
+
+def measure_query(
+    query: str, sides: Sequence[Side], workload: Workload, rounds: int, scratch: Path, records: Records
+) -> None:
+    """Start all sides, let them warm up, and let them work by turns."""
+    measured, warm_up = workload.of(query)
+    streams = _streams(query)
+    with ExitStack() as processes:
+        started = []
+        for side in sides:
+            settings = side.settings() | {
+                "task": "measure",
+                "query": query if side.system == "flink" else plain_name(query),
+                "rules": rules_of(side, query),
+                "warm_ups": _WARM_UPS,
+                "format": workload.file_format,
+                "limit": measured.slices_of(_BATCH_EVENTS, streams),
+            }
+            folders = {"folder": measured.folder, "warm_up": warm_up.folder}
+            if side.system == "flink":
+                folders = {"folder": measured.lanes, "warm_up": warm_up.lanes}
+            settings |= {name: str(folder) for name, folder in folders.items()}
+            command, variables = side.command(workload.file_format, workload.jars, scratch)
+            errors = scratch / f"{side.name.replace(':', '-')}-errors.txt"
+            process = processes.enter_context(SideProcess.started(command, variables, settings, errors))
+            process.wait_until_warm()
+            started.append((side, process))
+        attempts: dict[str, list[Attempt]] = {side.name: [] for side in sides}
+        for number in range(rounds):
+            for side, process in started:
+                attempts[side.name].append(attempt := process.measure())
+                _note(query, number, side, attempt)
+        for side, process in started:
+            records.add(
+                side,
+                query=query,
+                rules=rules_of(side, query),
+                events=measured.events(streams),
+                size=measured.size(streams),
+                attempts=attempts[side.name],
+                versions=process.ready["versions"],
+            )
+
+
+def _streams(query: str) -> list[str]:
+    return find_query("modern", plain_name(query), "flink").streams
+
+
+def _note(query: str, number: int, side: Side, attempt: Attempt) -> None:
+    words = f"{query} round {number + 1} {side.name}: {attempt.seconds:.2f} s, {attempt.cpu:.1f} CPU s"
+    print(f"{words} (Java {attempt.java_cpu:.1f}), load {os.getloadavg()[0]:.1f}", file=sys.stderr)
+
+
+def phases(progress: Sequence[dict[str, Any]]) -> dict[str, float]:
+    """Seconds of each phase of Spark's batches, by its own reports."""
+    names = ("addBatch", "queryPlanning", "latestOffset", "getBatch", "walCommit", "commitOffsets")
+    totals = {
+        name: sum(report["durationMs"].get(name, 0) for report in progress) / 1e3
+        for name in (*names, "triggerExecution")
+    }
+    totals["rest"] = totals["triggerExecution"] - sum(totals[name] for name in names)
+    return {name: round(seconds, 3) for name, seconds in totals.items()}
