@@ -1,4 +1,4 @@
-"""Whether all sides answer right, in the configuration that is measured: its events, its cores, its settings."""
+"""Whether all sides answer right, with the events, the cores and the settings that are measured."""
 
 from __future__ import annotations
 

@@ -25,6 +25,7 @@ import numpy as np
 import pyarrow.parquet as pq
 
 from causeway.nexmark.events.dataset import FILE, slice_ranges
+from causeway.nexmark.events.file_times import set_times_in_order
 from causeway.nexmark.generator.encoding import SUFFIXES, FileFormat, write_file
 from causeway.nexmark.generator.firehose import Firehose
 from causeway.nexmark.generator.scale import scaled_firehose
@@ -105,6 +106,9 @@ def prepared_events(folder: Path, events: int, streams: Sequence[str], file_form
         "format": file_format,
         "counts": counts,
     }
+    # Spark's file source takes files in the order of their times.
+    for stream in streams:
+        set_times_in_order([[file] for file in sorted((folder / stream).iterdir())])
     (folder / FILE).write_text(json.dumps(facts))
     return EventSet(folder, counts, len(ranges))
 

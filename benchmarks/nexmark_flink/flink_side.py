@@ -42,7 +42,7 @@ def measure(settings: dict[str, Any]) -> None:
 
 
 def answer(settings: dict[str, Any]) -> None:
-    """Print each query's answers to a file, a changelog: `2> +I[{…}]` for a row, `-U` or `-D` to take it back.
+    """Print each query's answers to a file: `2> +I[{…}]` for a row, `-U` or `-D` to take it back.
 
     Rows that go through Python one by one take hours, and the sink for files takes no updates.
     """

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from causeway.nexmark.events.slices import Slices
-from causeway.nexmark.queries import Query, find_query
+from causeway.nexmark.queries import FEED, Query, find_query
 from causeway.nexmark.queries.answers import discard
 from causeway.nexmark.runner.answering import Reading, answering, shards_for, until_the_end
 from causeway.runtime.machine import versions
@@ -34,13 +34,16 @@ def run(spark: SparkSession, query: Query, folder: Path, limit: int) -> tuple[fl
     slices = Slices.of(folder, query.model)
     scratch = Path(tempfile.mkdtemp(prefix="causeway-vs-flink-"))
     try:
+        if query.engine == "spark":
+            # Links to the files, for Spark's own file source.
+            query.feed(folder, scratch / FEED)
         began = time.monotonic()
         reading = Reading(limit, spark.sparkContext.defaultParallelism, shards_for(spark), _DELAY)
         with (
             progress_bar(query.name, 0, "slices") as bar,
             answering(spark, query, folder, scratch, discard, reading) as at_work,
         ):
-            until_the_end(at_work, query, slices, None, look=lambda _: None, bar=bar)
+            until_the_end(at_work, query, slices, None, look=lambda _: None, bar=bar, folder=scratch)
             seconds = time.monotonic() - began
             return seconds, [json.loads(progress.json) for progress in at_work.recentProgress]
     finally:
@@ -50,7 +53,7 @@ def run(spark: SparkSession, query: Query, folder: Path, limit: int) -> tuple[fl
 def main() -> None:
     """Warm up, and run as often as the benchmark asks for it."""
     settings: dict[str, Any] = json.loads(sys.argv[1])
-    query = find_query("modern", settings["query"], settings["rules"])
+    query = find_query("modern", settings["query"], settings["rules"], settings["engine"])
     master = f"local[{settings['cores']}]"
     with spark_session("nexmark vs flink", master=master, settings=settings["conf"]) as spark:
         java = spark.sparkContext._jvm.java.lang  # type: ignore[union-attr]

@@ -15,7 +15,7 @@ import json
 import shutil
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from threading import Event, Thread
@@ -196,9 +196,9 @@ def _milliseconds(text: str) -> int:
     return round(1000 * moment.timestamp())
 
 
-def _latency(clock: FirehoseClock, completed: Sequence[int], seen: Sequence[float]) -> dict[str, Any]:
+def _latency(clock: FirehoseClock, completed: Any, seen: Any) -> dict[str, Any]:
     due = np.array([clock.wall(float(moment)) for moment in completed])
-    seconds = (np.asarray(seen) - due)[due - clock.started >= _WARM_UP_SECONDS]
+    seconds = (seen - due)[due - clock.started >= _WARM_UP_SECONDS]
     parts = {f"p{part}": float(np.percentile(seconds, part)) for part in (50, 95, 99)}
     whole = {"min": float(seconds.min()), "mean": float(seconds.mean()), "max": float(seconds.max())}
     return whole | parts | {"answers": len(seconds)}

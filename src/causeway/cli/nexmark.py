@@ -64,6 +64,13 @@ class RulesOption(StrEnum):
     flink = "flink"
 
 
+class EngineOption(StrEnum):
+    """What answers the queries."""
+
+    columnar = "columnar"
+    spark = "spark"
+
+
 Events = Annotated[
     int | None,
     typer.Option(help="Number of events, instead of the scale's.", metavar="N", min=1, show_default=False),
@@ -207,6 +214,13 @@ def run(
             help="Whose version of a query, where public ones differ; default: ours.", show_default=False
         ),
     ] = None,
+    engine: Annotated[
+        EngineOption | None,
+        typer.Option(
+            help="Hand-written columnar operators, or Structured Streaming alone; default: columnar.",
+            show_default=False,
+        ),
+    ] = None,
     check: Annotated[
         bool | None,
         typer.Option(
@@ -239,6 +253,7 @@ def run(
         queries=query,
         model=model.value if model else None,
         rules=rules.value if rules else None,
+        engine=engine.value if engine else None,
         check=check,
         rate=rate,
         duration=duration,

@@ -113,6 +113,7 @@ def run(
     queries: str | Iterable[str] | None = None,
     model: ModelName | None = None,
     rules: str | None = None,
+    engine: str | None = None,
     check: bool | None = None,
     rate: float | None = None,
     duration: float | None = None,
@@ -137,6 +138,7 @@ def run(
         queries: names such as `q5`, or `all` (the default).
         model: of the queries; by default the source's, or `modern`.
         rules: whose version of a query: `ours` (the default), `beam` or `flink`.
+        engine: `columnar` (the default), with hand-written operators; or `spark`, Structured Streaming alone.
         check: whether to compare the final answers with the batch statements; by default not.
         rate: events a second of the firehose; by default 10,000.
         duration: seconds for which the firehose runs for each query; by default 60.
@@ -157,6 +159,7 @@ def run(
         "model": model,
         "queries": queries if queries is None or isinstance(queries, str) else ",".join(queries),
         "rules": rules,
+        "engine": engine,
         "check": check,
         "rate": rate,
         "duration": duration,

@@ -31,6 +31,7 @@ __all__ = [
     "input_of_jobs",
     "launch_java",
     "planned_offsets",
+    "read_files",
     "task_of_key",
 ]
 
@@ -80,6 +81,26 @@ def committed_offsets(checkpoint: Path) -> list[dict[str, Any] | None]:
     """Where each of a query's sources is after its newest finished batch; empty before the first."""
     batch = committed_batch(checkpoint)
     return [] if batch is None else planned_offsets(checkpoint, batch)
+
+
+def read_files(checkpoint: Path, source: int, offset: int) -> list[str]:
+    """The files that Spark's file source, the query's `source`-th, has read when it is at `offset`.
+
+    Spark writes `CHECKPOINT/sources/N/M` for its M-th batch of new files: a version, a JSON object a file.
+    Now and then all so far are put together in `M.compact`, and the others are removed later.
+    """
+    folder = checkpoint / "sources" / str(source)
+    found: list[str] = []
+    for number in range(offset, -1, -1):
+        compact = folder / f"{number}.compact"
+        path = compact if compact.exists() else folder / str(number)
+        version, *entries = path.read_text().splitlines()
+        if version != _LOG_VERSION:
+            raise RuntimeError(f"{path} has version {version}; only Spark's {_LOG_VERSION} is known here")
+        found += [json.loads(entry)["path"] for entry in entries]
+        if compact.exists():
+            break
+    return found
 
 
 def task_of_key(column: str, tasks: int) -> str:

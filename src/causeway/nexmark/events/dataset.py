@@ -19,6 +19,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from causeway import __version__
+from causeway.nexmark.events.file_times import set_times_in_order
 from causeway.nexmark.generator.encoding import SUFFIXES, FileFormat, content_bytes, write_file
 from causeway.nexmark.generator.firehose import Firehose, ModelName
 from causeway.nexmark.generator.goods import categories
@@ -215,6 +216,10 @@ def write_dataset(
             content_bytes={stream: content for stream, (_, _, content) in facts.items()},
         )
         dataset._save()
+        # Tasks write slices in any order; whoever takes files by their age gets them in that of delivery.
+        set_times_in_order(
+            [[dataset.file(stream, number) for stream in dataset.streams] for number in range(dataset.slices)]
+        )
         unfinished.replace(out)
         finish_folder(out)
     except BaseException:

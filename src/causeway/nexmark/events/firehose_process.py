@@ -1,6 +1,7 @@
 """The firehose in real time, as a process of its own: `python -m causeway.nexmark.events.firehose_process`.
 
-    SPOOL/<stream>/000012.parquet   a slice, whole, before it is released
+    SPOOL/<stream>/.000012          a slice that was made ahead of its time
+    SPOOL/<stream>/000012.parquet   a slice, whole; it gets this name just before it is released
     SPOOL/_released                 how many slices can be read
     SPOOL/_ready, SPOOL/_start      see `streaming.delivery`: the first slices are made; let real time start
     SPOOL/_delivery.json            state, and once started the clock; at the end the number of slices and how
@@ -162,6 +163,7 @@ def _deliver(arguments: dict[str, Any]) -> None:
             control.save("running", clock=asdict(clock))
         assert clock is not None
         time.sleep(max(0.0, clock.due(number + 1) - time.time()))
+        _name_slice(spool, firehose, number)
         release_slices(spool, number + 1)
         worst = max(worst, round(1000 * (time.time() - clock.due(number + 1)), 1))
     assert clock is not None, "a run that is resumed has a clock, any other has slices to deliver"
@@ -177,9 +179,18 @@ def _wait_for_start(control: SpoolControl) -> None:
 def _write_slice(spool: Path, firehose: Firehose, number: int, slice_events: int) -> None:
     first = number * slice_events
     for stream, table in firehose.deliver(first, min(first + slice_events, firehose.events)).items():
-        unfinished = spool / stream / f".{number:06d}"
-        pq.write_table(table, unfinished, compression="none", use_dictionary=False, write_statistics=False)
-        unfinished.replace(spool / stream / f"{number:06d}.parquet")
+        path = _unnamed(spool, stream, number)
+        pq.write_table(table, path, compression="none", use_dictionary=False, write_statistics=False)
+
+
+def _name_slice(spool: Path, firehose: Firehose, number: int) -> None:
+    """Let Spark's file source, which knows nothing of releases, see the slice."""
+    for stream in firehose.streams:
+        _unnamed(spool, stream, number).replace(spool / stream / f"{number:06d}.parquet")
+
+
+def _unnamed(spool: Path, stream: str, number: int) -> Path:
+    return spool / stream / f".{number:06d}"
 
 
 if __name__ == "__main__":

@@ -82,12 +82,30 @@ class Slices:
         """By how many seconds events may be late, where that is known."""
         return None if self._facts is None else float(self._facts.get("disorder", 0))
 
+    @property
+    def is_spool(self) -> bool:
+        """Whether a firehose fills the folder."""
+        return self._spooled
+
+    @property
+    def has_streams_apart(self) -> bool:
+        """Whether each stream has files of its own."""
+        return self._facts is not None or self._spooled
+
+    def folders(self, stream: str) -> list[Path]:
+        """The folders of a stream: that of its name, or several with numbers."""
+        return self._folders[stream]
+
+    def files(self, stream: str, number: int) -> list[Path]:
+        """The files of a slice of a stream, one in each folder; of a mixed source the file of all streams."""
+        return self._files(stream, number) if self.has_streams_apart else [self._mixed[number]]
+
     def read(self, number: int, columns: Mapping[str, Sequence[str]]) -> SliceContent:
         """The events of a slice by stream, the requested columns; and what was no event."""
         from causeway.nexmark.events.slice_files import SliceContent, read_mixed_file, read_stream_files
 
         first = number << _SLICE_SHIFT
-        if self._facts is None and not self._spooled:
+        if not self.has_streams_apart:
             return read_mixed_file(self._mixed[number], self.model, columns, first)
         content = SliceContent({}, {}, {}, 0)
         size = 0

@@ -1,6 +1,15 @@
 """The queries, one folder each: see `files` for what stands where, `query` for how one becomes a stream."""
 
 from causeway.nexmark.queries.files import RULE_SETS, query_names
-from causeway.nexmark.queries.query import Input, Query, find_query, register_static_views
+from causeway.nexmark.queries.query import ENGINES, FEED, Input, Query, find_query, register_static_views
 
-__all__ = ["RULE_SETS", "Input", "Query", "find_query", "query_names", "register_static_views"]
+__all__ = [
+    "ENGINES",
+    "FEED",
+    "RULE_SETS",
+    "Input",
+    "Query",
+    "find_query",
+    "query_names",
+    "register_static_views",
+]

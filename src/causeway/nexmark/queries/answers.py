@@ -9,18 +9,19 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from causeway.nexmark.queries.query import Query
-from causeway.spark.internals import planned_offsets
+from causeway.spark.internals import planned_offsets, read_files
 from causeway.streaming.sink import BatchFolder
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["AnswerSink", "BatchNote", "batch_notes", "discard", "final_answer"]
+__all__ = ["AnswerSink", "BatchNote", "batch_notes", "discard", "final_answer", "planned_slices"]
 
 
 @dataclass(frozen=True)
@@ -47,8 +48,23 @@ class AnswerSink:
         # Most columns have about as many values as rows: dictionaries of them are a fifth of the CPU time.
         writer = batch.write.mode("overwrite").option("parquet.enable.dictionary", "false")
         writer.parquet(str(self._batches.begin(number).resolve()))
-        offsets = [offset["slice"] for offset in planned_offsets(self._checkpoint, number) if offset]
-        self._batches.finish(number, asdict(BatchNote(number, began, time.time(), min(offsets))))
+        slices = planned_slices(self._checkpoint, number)
+        self._batches.finish(number, asdict(BatchNote(number, began, time.time(), slices)))
+
+
+def planned_slices(checkpoint: Path, batch: int) -> int:
+    """The slices that all sources of a query have read when `batch` is done; the end of a stream is one."""
+    read: list[int] = []
+    for source, offset in enumerate(planned_offsets(checkpoint, batch)):
+        if offset is None:
+            read.append(0)
+        elif "slice" in offset:
+            read.append(int(offset["slice"]))
+        else:
+            # Spark's file source: a stream has a file a slice, and each of several bid streams a folder.
+            files = {Path(name) for name in read_files(checkpoint, source, int(offset["logOffset"]))}
+            read += Counter(path.parent.name for path in files).values() or [0]
+    return min(read, default=0)
 
 
 def discard(batch: DataFrame, number: int) -> None:

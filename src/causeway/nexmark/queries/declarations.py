@@ -3,6 +3,7 @@
     -- reads: bid(auction, price)     a stream and the columns that the text uses; a line for each stream
     -- window: tumbling 1 day         its window of event time, or `session 10 seconds`; none without state
     -- update by: auction, day        the columns that an answer replaces earlier ones by
+    -- state store: rocksdb           where plain Spark keeps the state; `memory` where nothing is said
 
 A text sees only the columns that it declares: one that it forgot is an unresolved column to Spark.
 """
@@ -17,9 +18,12 @@ from typing import Final
 from causeway.nexmark.model import ARRIVAL, MODELS
 from causeway.nexmark.operators.windows import Window
 
-__all__ = ["Declarations", "read_declarations"]
+__all__ = ["STATE_STORES", "Declarations", "read_declarations"]
 
-_DECLARATION: Final = re.compile(r"^-- (reads|window|update by): *(.+?) *$", re.MULTILINE)
+STATE_STORES: Final = ("memory", "rocksdb")
+"""Spark's own: in Java's memory, or in RocksDB."""
+
+_DECLARATION: Final = re.compile(r"^-- (reads|window|update by|state store): *(.+?) *$", re.MULTILINE)
 _READS: Final = re.compile(r"(\w+) *\(([^()]+)\)")
 
 
@@ -31,6 +35,7 @@ class Declarations:
     """The columns of each stream."""
     window: str | None
     keys: tuple[str, ...]
+    state_store: str = "memory"
 
 
 def read_declarations(model: str, text: str) -> Declarations:
@@ -38,12 +43,17 @@ def read_declarations(model: str, text: str) -> Declarations:
     reads: dict[str, tuple[str, ...]] = {}
     window: str | None = None
     keys: tuple[str, ...] = ()
+    state_store = "memory"
     for name, value in _DECLARATION.findall(text):
         if name == "window":
             Window.parse(value)
             window = value
         elif name == "update by":
             keys = _names(value)
+        elif name == "state store":
+            if value not in STATE_STORES:
+                raise ValueError(f"`-- state store: {value}`: write one of {', '.join(STATE_STORES)}")
+            state_store = value
         else:
             match = _READS.fullmatch(value)
             if match is None:
@@ -60,7 +70,7 @@ def read_declarations(model: str, text: str) -> Declarations:
             raise ValueError(f"`-- reads: {stream}(…)`: there is no column {', '.join(sorted(unknown))}")
     if not reads:
         raise ValueError("a streaming text declares what it reads, as in `-- reads: bid(auction, price)`")
-    return Declarations(reads, window, keys)
+    return Declarations(reads, window, keys, state_store)
 
 
 def _names(text: str) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
     modern/q05/operator.py       the columnar operator, where streaming SQL can't say the query or is slow
     modern/q01/stream.sql        otherwise the streaming text, over views that are named as the streams
+    modern/q05/spark.sql         plain Spark's text, or spark.py, where the columnar engine has an operator
     modern/q01/stream.beam.sql   the same under Beam's rules, where these differ
     modern/q05/batch.sql         the batch statement: the rule over complete tables, written separately
     modern/q05/batch.beam.sql    the same under Beam's rules
@@ -21,7 +22,15 @@ from typing import Final
 from causeway.nexmark.model import MODELS
 from causeway.runtime.errors import UserError
 
-__all__ = ["RULE_SETS", "query_names", "query_number", "query_text", "query_title", "with_shared_tables"]
+__all__ = [
+    "RULE_SETS",
+    "has_module",
+    "query_names",
+    "query_number",
+    "query_text",
+    "query_title",
+    "with_shared_tables",
+]
 
 RULE_SETS: Final = ("ours", "beam", "flink")
 """Whose reading of a query: this project's, Apache Beam's model simulators', nexmark/nexmark's for Flink."""
@@ -45,7 +54,7 @@ def query_number(model: str, name: str) -> int:
 
 
 def query_text(model: str, number: int, kind: str, rules: str = "ours") -> str | None:
-    """The SQL of a query: its `stream`, `batch` or `ideal` text; `None` where there is no such file.
+    """The SQL of a query: its `stream`, `spark`, `batch` or `ideal` text; `None` where there is no such file.
 
     A rule set without a file of its own shares that of `ours`.
     """
@@ -65,6 +74,11 @@ def query_title(model: str, name: str) -> str:
         return ""
     title = text.partition("\n")[0].removeprefix("-- ").partition(":")[0]
     return title.partition(", ")[2] or title
+
+
+def has_module(model: str, number: int, name: str) -> bool:
+    """Whether a query has a Python module of that name."""
+    return (files(__package__) / model / f"q{number:02d}" / f"{name}.py").is_file()
 
 
 def check_rules(rules: str) -> None:

@@ -2,29 +2,41 @@
 
 `declarations` says what a streaming text tells of itself. An operator's module has KERNEL, a subclass of
 `Kernel`; RULES, its arguments by rule set; KEYS, what `update by` is in a text; FINAL, SQL over the view
-`answer` by rule set.
+`answer` by rule set. A module of plain Spark has `answers`, a function of the streams that its parameters
+name; READS, their columns if not all; KEYS; OUTPUT_MODE and STATE_STORE, if not those of a text.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
+from inspect import signature
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final
 
+from causeway.nexmark.events.file_feed import FileFeed
 from causeway.nexmark.model import MODELS
 from causeway.nexmark.operators.kernels import Kernel
 from causeway.nexmark.operators.source import CellSource, RowSource, kernel_named
 from causeway.nexmark.operators.stateful import stateful_stream
 from causeway.nexmark.queries.declarations import read_declarations
-from causeway.nexmark.queries.files import query_number, query_text
+from causeway.nexmark.queries.files import has_module, query_number, query_text
+from causeway.nexmark.queries.plain.streams import plain_streams
+from causeway.runtime.errors import UserError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["Input", "Query", "find_query", "register_static_views"]
+__all__ = ["ENGINES", "FEED", "Input", "Query", "find_query", "register_static_views"]
+
+ENGINES: Final = ("columnar", "spark")
+"""Hand-written columnar operators on a source of our own; or Structured Streaming alone."""
+
+FEED: Final = "input"
+"""The folder that Spark's own file source reads, in that of a query."""
 
 _SIDE_INPUT_KEYS: Final = 10_000
 
@@ -44,6 +56,11 @@ class Input:
     """Milliseconds by which events may be late."""
     rejects: Path
     notes: Path
+
+    @property
+    def feed_folder(self) -> Path:
+        """Where Spark's own file source finds the slices of a folder of events."""
+        return self.notes.with_name(FEED)
 
     def options(self, model: str) -> dict[str, str]:
         """For the sources."""
@@ -77,11 +94,20 @@ class Query:
     arguments: str = "{}"
     """Of the kernel, in JSON."""
     final: str | None = None
+    engine: str = "columnar"
+    answers: Callable[..., DataFrame] | None = None
+    """In plain Spark: a function of the streams, in place of a text."""
+    state_store: str = "memory"
+    """Where plain Spark keeps its state: in `memory`, or in `rocksdb`."""
+    watermarked: bool = False
+    """Whether the streams of plain Spark have a watermark."""
+    mode: str | None = None
+    """Spark's output mode, where it does not follow from the keys."""
 
     @property
     def output_mode(self) -> str:
         """Spark's."""
-        return "update" if self.keys and self.text is not None else "append"
+        return self.mode or ("update" if self.keys and self.kernel is None else "append")
 
     @property
     def ends_by_watermark(self) -> bool:
@@ -108,6 +134,8 @@ class Query:
         spark.dataSource.register(RowSource)
         spark.dataSource.register(CellSource)
         register_static_views(spark, self.model, inputs.folder)
+        if self.engine == "spark":
+            return self._plain_stream(spark, inputs)
         if self.text is not None:
             self._make_views(spark, inputs)
             return spark.sql(self.text)
@@ -126,6 +154,26 @@ class Query:
         answers.createOrReplaceTempView("answer")
         return spark.sql(self.final)
 
+    def feed(self, source: Path, folder: Path) -> FileFeed:
+        """The files that Spark's own file source reads, made in `folder` if they are not there."""
+        return FileFeed.of(source, self.model, self.streams, folder)
+
+    def _plain_stream(self, spark: SparkSession, inputs: Input) -> DataFrame:
+        streams = plain_streams(
+            spark,
+            self.model,
+            self.reads,
+            self.feed(inputs.folder, inputs.feed_folder),
+            limit=inputs.limit,
+            delay=inputs.delay if self.watermarked else None,
+        )
+        if self.answers is not None:
+            return self.answers(**streams)
+        assert self.text is not None
+        for stream, rows in streams.items():
+            _register_stream(rows, stream)
+        return spark.sql(self.text)
+
     def _make_views(self, spark: SparkSession, inputs: Input) -> None:
         for stream, columns in self.reads.items():
             options = inputs.options(self.model) | {"stream": stream, "columns": json.dumps(columns)}
@@ -139,9 +187,13 @@ class Query:
                 rows = rows.where(f"`{time}` < TIMESTAMP '9990-01-01'")
             else:
                 rows = spark.readStream.format(RowSource.name()).options(**options).load()
-            rows.createOrReplaceTempView(stream)
-            arriving = rows.selectExpr("*", "current_timestamp() AS arrived")
-            arriving.withWatermark("arrived", "1 minute").createOrReplaceTempView(f"arriving_{stream}")
+            _register_stream(rows, stream)
+
+
+def _register_stream(rows: DataFrame, stream: str) -> None:
+    rows.createOrReplaceTempView(stream)
+    arriving = rows.selectExpr("*", "current_timestamp() AS arrived")
+    arriving.withWatermark("arrived", "1 minute").createOrReplaceTempView(f"arriving_{stream}")
 
 
 def register_static_views(spark: SparkSession, model: str, folder: Path) -> None:
@@ -158,9 +210,13 @@ def register_static_views(spark: SparkSession, model: str, folder: Path) -> None
         ).createOrReplaceTempView("side_input")
 
 
-def find_query(model: str, name: str, rules: str = "ours") -> Query:
+def find_query(model: str, name: str, rules: str = "ours", engine: str = "columnar") -> Query:
     """The query of that name: `q5`, `Q5` and `q05` are one."""
     number = query_number(model, name)
+    if engine == "spark":
+        return _find_plain_query(model, number, rules)
+    if engine not in ENGINES:
+        raise UserError(f"there is no engine {engine!r}: {', '.join(ENGINES)}")
     text = query_text(model, number, "stream", rules)
     if text is not None:
         try:
@@ -189,4 +245,53 @@ def find_query(model: str, name: str, rules: str = "ours") -> Query:
         kernel=f"{module.KERNEL.__module__}:{module.KERNEL.__name__}",
         arguments=json.dumps(arguments),
         final=final.get(rules, final.get("ours")),
+    )
+
+
+def _find_plain_query(model: str, number: int, rules: str) -> Query:
+    """The query of the Spark engine: `spark.py` or `spark.sql`, or the text that both engines share."""
+    if rules != "ours":
+        raise UserError(f"the Spark engine has the rules `ours` only, not {rules!r}")
+    name = f"q{number}"
+    if has_module(model, number, "spark"):
+        module = import_module(f"{__package__}.{model}.q{number:02d}.spark")
+        return query_of_module(model, name, module)
+    own = query_text(model, number, "spark")
+    text = own or query_text(model, number, "stream")
+    if text is None:
+        raise UserError(f"the query {name} of the {model} model has no file for the Spark engine")
+    declared = read_declarations(model, text)
+    return Query(
+        model,
+        name,
+        rules,
+        declared.keys,
+        reads=declared.reads,
+        text=text,
+        window=declared.window,
+        engine="spark",
+        state_store=declared.state_store,
+        watermarked=own is not None or declared.window is not None,
+    )
+
+
+def query_of_module(model: str, name: str, module: ModuleType) -> Query:
+    """The query of a Python module of plain Spark."""
+    streams = MODELS[model].streams
+    names = list(signature(module.answers).parameters)
+    columns: Mapping[str, tuple[str, ...]] = getattr(module, "READS", {})
+    for stream in names:
+        if stream not in streams:
+            raise ValueError(f"answers({stream}): the {model} model has {', '.join(streams)}")
+    return Query(
+        model,
+        name,
+        "ours",
+        tuple(getattr(module, "KEYS", ())),
+        reads={stream: tuple(columns.get(stream, streams[stream].names)) for stream in names},
+        engine="spark",
+        answers=module.answers,
+        state_store=getattr(module, "STATE_STORE", "memory"),
+        watermarked=True,
+        mode=getattr(module, "OUTPUT_MODE", None),
     )

@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from causeway.nexmark.events.slices import Slices
-from causeway.nexmark.queries import Input, Query
-from causeway.nexmark.queries.answers import AnswerSink, batch_notes
+from causeway.nexmark.queries import FEED, Input, Query
+from causeway.nexmark.queries.answers import AnswerSink, batch_notes, planned_slices
 from causeway.nexmark.runner.measurements import Mark
 from causeway.runtime.cpu_time import CpuMeter
 from causeway.runtime.progress import ProgressBar
-from causeway.spark.internals import HEAP_STATE_STORE, ROCKSDB_STATE_STORE, committed_offsets
+from causeway.spark.internals import HEAP_STATE_STORE, ROCKSDB_STATE_STORE, committed_batch
 from causeway.spark.settings import applied, users_settings
 from causeway.streaming.watch import QueryWatch
 
@@ -38,6 +38,7 @@ __all__ = [
 CHECKPOINT: Final = "checkpoint"
 _PARTITIONS: Final = "spark.sql.shuffle.partitions"
 _STATE_STORE: Final = "spark.sql.streaming.stateStore.providerClass"
+_STATE_STORES: Final = {"memory": HEAP_STATE_STORE, "rocksdb": ROCKSDB_STATE_STORE}
 _POLL: Final = 0.02
 _LAST_WATERMARK: Final = "9990"
 _WARM_UP: Final = "warm-up"
@@ -84,7 +85,7 @@ def answering(
     )
     settings = {
         _PARTITIONS: str(1 if query.has_one_shard else reading.shards),
-        _STATE_STORE: ROCKSDB_STATE_STORE if query.kernel else HEAP_STATE_STORE,
+        _STATE_STORE: ROCKSDB_STATE_STORE if query.kernel else _STATE_STORES[query.state_store],
         "spark.sql.streaming.minBatchesToRetain": "4",
         "spark.sql.streaming.numRecentProgressUpdates": "1000",
     }
@@ -110,7 +111,8 @@ def answering(
 
 def answered_slices(checkpoint: Path) -> int:
     """The slices that a query has answered, by Spark's log of its finished batches."""
-    return min((int(offset["slice"]) for offset in committed_offsets(checkpoint) if offset), default=0)
+    batch = committed_batch(checkpoint)
+    return 0 if batch is None else planned_slices(checkpoint, batch)
 
 
 class Meter:
@@ -141,22 +143,34 @@ def until_the_end(
     *,
     look: Callable[[int], None],
     bar: ProgressBar,
+    folder: Path | None = None,
 ) -> None:
-    """Wait until a query has answered everything; `look` is called often, with the slices answered so far."""
+    """Wait until a query has answered everything; `look` is called often, with the slices answered so far.
+
+    `folder` is that of `answering`, where the Spark engine has its input and notes its progress.
+    """
     watch = QueryWatch(at_work, "slice", log=log)
     while True:
         watch.check()
-        progress = at_work.lastProgress
-        answered = watch.position_of(progress) if progress is not None else 0
+        if query.engine == "columnar":
+            progress = at_work.lastProgress
+            answered = watch.position_of(progress) if progress is not None else 0
+        else:
+            assert folder is not None
+            answered = answered_slices(folder / CHECKPOINT)
         look(answered)
         total = slices.total
         bar.update(min(answered, answered if total is None else total))
-        # One more than there are: the end is a slice of its own.
-        if total is not None and answered > total:
-            # Windows that the end has closed come out in a batch without input.
-            at_work.processAllAvailable()
-            if not query.ends_by_watermark or _is_at_the_end(at_work):
-                return
+        if total is not None:
+            if query.watermarked:
+                assert folder is not None
+                query.feed(slices.folder, folder / FEED).end()
+            # One more than there are: the end is a slice of its own, but for plain Spark without a watermark.
+            if answered > total or (answered == total and query.engine == "spark" and not query.watermarked):
+                # Windows that the end has closed come out in a batch without input.
+                at_work.processAllAvailable()
+                if query.engine == "spark" or not query.ends_by_watermark or _is_at_the_end(at_work):
+                    return
         time.sleep(_POLL)
 
 

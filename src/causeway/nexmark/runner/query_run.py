@@ -10,6 +10,7 @@ A query's state, answers and times are in its own folder, so that it goes on aft
     RUN/q5/rejects/      what was no event, or was late
     RUN/q5/notes/        what tasks noted of each slice that they read
     RUN/q5/checkpoint/   Spark's, while it goes on
+    RUN/q5/input/        links to the slices, for Spark's own file source, while it goes on
     RUN/q5/spool/        the firehose's, while it goes on
 """
 
@@ -27,7 +28,7 @@ from causeway.nexmark.events.slices import Slices
 from causeway.nexmark.generator.firehose import Firehose
 from causeway.nexmark.judge.check import check_answers
 from causeway.nexmark.judge.output_matching import output_matching
-from causeway.nexmark.queries import Query
+from causeway.nexmark.queries import FEED, Query
 from causeway.nexmark.queries.answers import AnswerSink, batch_notes
 from causeway.nexmark.runner.answering import (
     CHECKPOINT,
@@ -39,6 +40,7 @@ from causeway.nexmark.runner.answering import (
     until_the_end,
     warm_up,
 )
+from causeway.nexmark.runner.input_notes import note_slices
 from causeway.nexmark.runner.measurements import latencies, throughput
 from causeway.runtime.errors import UserError
 from causeway.runtime.output_folder import write_json
@@ -47,6 +49,7 @@ from causeway.streaming.watch import QueryWatch
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+    from pyspark.sql.streaming.query import StreamingQuery
 
 __all__ = ["Steady", "run_query"]
 
@@ -103,12 +106,21 @@ def run_query(
     out.mkdir(parents=True, exist_ok=True)
     reading = _reading(spark, query, source, out)
     folder = source if isinstance(source, Path) else out / "spool"
+    if query.engine == "spark" and isinstance(source, Path):
+        query.feed(source, out / FEED)
     if isinstance(source, Path):
         facts = _run_over_folder(spark, query, source, out, reading, log)
     else:
         facts = _run_at_rate(spark, query, source, folder, out, reading, log)
-    facts |= {"query": query.name, "rules": query.rules, "streams": query.streams, "resumed": resumed}
+    facts |= {
+        "query": query.name,
+        "engine": query.engine,
+        "rules": query.rules,
+        "streams": query.streams,
+        "resumed": resumed,
+    }
     facts["rejects"] = _count_rejects(out / "rejects")
+    facts["rejects"]["late"] += facts.pop("late_rows", 0)
     if isinstance(source, Steady):
         facts["output_matching"] = output_matching(
             spark, query, folder, out / "answers", FirehoseClock.load(folder), source.warm_up
@@ -118,6 +130,7 @@ def run_query(
         facts["check"]["passed"] = checked.passed
     write_json(kept, facts)
     shutil.rmtree(out / CHECKPOINT, ignore_errors=True)
+    shutil.rmtree(out / FEED, ignore_errors=True)
     if isinstance(source, Steady):
         shutil.rmtree(folder, ignore_errors=True)
     return facts
@@ -152,8 +165,8 @@ def _run_over_folder(
         progress_bar(f"{query.name}, slices", slices.total or 0, "slices") as bar,
         answering(spark, query, source, out, sink, reading) as at_work,
     ):
-        until_the_end(at_work, query, slices, log, look=meter.see, bar=bar)
-        return _facts(out, reading, meter)
+        until_the_end(at_work, query, slices, log, look=meter.see, bar=bar, folder=out)
+        return _facts(query, slices, out, reading, meter) | _late_facts(query, at_work)
 
 
 def _run_at_rate(
@@ -188,8 +201,9 @@ def _run_at_rate(
             watch = QueryWatch(at_work, "slice", log=log)
             watch.wait_until(lambda: at_work.lastProgress is not None or firehose.failure() is not None)
             firehose.start()
-            until_the_end(at_work, query, Slices.of(spool, query.model), log, look=look, bar=bar)
-            facts = _facts(out, reading, meter)
+            slices = Slices.of(spool, query.model)
+            until_the_end(at_work, query, slices, log, look=look, bar=bar, folder=out)
+            facts = _facts(query, slices, out, reading, meter) | _late_facts(query, at_work)
         clock = FirehoseClock.load(spool)
         facts["firehose"] = firehose.outcome() | {"rate": source.rate, "warm_up_seconds": source.warm_up}
         facts["clock"] = asdict(clock)
@@ -199,11 +213,22 @@ def _run_at_rate(
         firehose.stop()
 
 
-def _facts(out: Path, reading: Reading, meter: Meter) -> dict[str, Any]:
+def _facts(query: Query, slices: Slices, out: Path, reading: Reading, meter: Meter) -> dict[str, Any]:
     """Batches and rates; called while Spark's processes of the query are still there."""
     batches = [asdict(note) for note in batch_notes(out / "answers")]
     end = meter.end(max((batch["readable"] for batch in batches), default=0.0))
+    if query.engine == "spark":
+        # Tasks of Spark's own file source note nothing.
+        note_slices(slices, query.streams, out / "notes", out / "rejects")
     return {"batches": batches, "reading": asdict(reading)} | throughput(out / "notes", meter.begin, end)
+
+
+def _late_facts(query: Query, at_work: StreamingQuery) -> dict[str, Any]:
+    """What Spark's own operators dropped as late; the columnar engine's tasks keep late events themselves."""
+    if query.engine == "columnar":
+        return {}
+    operators = [operator for one in at_work.recentProgress for operator in one["stateOperators"]]
+    return {"late_rows": sum(int(operator["numRowsDroppedByWatermark"]) for operator in operators)}
 
 
 def _warm_up_with_made_events(

@@ -47,6 +47,8 @@ class RunSettings:
     queries: str = "all"
     """Names with commas between them, or all."""
     rules: str = "ours"
+    engine: str = "columnar"
+    """`columnar`, or `spark`: Structured Streaming alone."""
     check: bool = False
     rate: float = 10_000
     """Events a second of the firehose."""
@@ -64,7 +66,7 @@ class RunSettings:
     def requested_queries(self) -> list[Query]:
         """The queries, in the order in which they are run."""
         names = query_names(self.model) if self.queries == "all" else self.queries.split(",")
-        return [find_query(self.model, name, self.rules) for name in dict.fromkeys(names)]
+        return [find_query(self.model, name, self.rules, self.engine) for name in dict.fromkeys(names)]
 
     def steady(self) -> Steady:
         """The firehose at the requested rate."""
@@ -130,6 +132,7 @@ def run_all(
         "state": "running",
         "model": settings.model,
         "rules": settings.rules,
+        "engine": settings.engine,
         "settings": asdict(settings),
         "source": _source_facts(settings),
         "master": spark.sparkContext.master,
