@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from causeway.nexmark.events.slices import Slices
 from causeway.nexmark.queries import FEED, Query, find_query
-from causeway.nexmark.queries.answers import discard
 from causeway.nexmark.runner.answering import Reading, answering, shards_for, until_the_end
 from causeway.runtime.machine import versions
 from causeway.runtime.progress import progress_bar
@@ -41,7 +40,7 @@ def run(spark: SparkSession, query: Query, folder: Path, limit: int) -> tuple[fl
         reading = Reading(limit, spark.sparkContext.defaultParallelism, shards_for(spark), _DELAY)
         with (
             progress_bar(query.name, 0, "slices") as bar,
-            answering(spark, query, folder, scratch, discard, reading) as at_work,
+            answering(spark, query, folder, scratch, None, reading) as at_work,
         ):
             until_the_end(at_work, query, slices, None, look=lambda _: None, bar=bar, folder=scratch)
             seconds = time.monotonic() - began

@@ -1,6 +1,7 @@
 """The files of a query, found by their names: one folder a query, and one of what several queries share.
 
     modern/q05/operator.py       the columnar operator, where streaming SQL can't say the query or is slow
+    modern/q01/columns.py        a function over columns, where each event is answered by itself
     modern/q01/stream.sql        otherwise the streaming text, over views that are named as the streams
     modern/q05/spark.sql         plain Spark's text, or spark.py, where the columnar engine has an operator
     modern/q01/stream.beam.sql   the same under Beam's rules, where these differ
@@ -24,6 +25,7 @@ from causeway.runtime.errors import UserError
 
 __all__ = [
     "RULE_SETS",
+    "check_rules",
     "has_module",
     "query_names",
     "query_number",
