@@ -87,7 +87,7 @@ def _options() -> argparse.Namespace:
     arguments.add_argument("--latency", action="store_true", help="measure latency at a rate instead")
     arguments.add_argument("--rate", type=int, default=50_000, help="events a second, for --latency (50,000)")
     arguments.add_argument("--duration", type=int, default=60, help="seconds, for --latency (60)")
-    arguments.add_argument("--heap", default="6g", help="of every side's Java (6g)")
+    arguments.add_argument("--heap", default="4g", help="of every side's Java (4g)")
     arguments.add_argument("--format", choices=_FORMATS, default="json", help="of the files (json)")
     arguments.add_argument("--flink-jar", type=Path, action="append", default=[], help="for --format parquet")
     arguments.add_argument("--data", type=Path, help="keep the events in this folder for the next time")

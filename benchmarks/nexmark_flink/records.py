@@ -49,12 +49,13 @@ class Records:
                 "seconds": round(attempt.seconds, 3),
                 "cpu_seconds": round(attempt.cpu, 2),
                 "java_cpu_seconds": round(attempt.java_cpu, 2),
+                "others_cores": attempt.others,
                 "events_per_second": round(events / attempt.seconds),
                 "megabytes_per_second": round(size / attempt.seconds / 1e6, 2),
                 "events_per_cpu_second": round(events / attempt.cpu),
                 "megabytes_per_cpu_second": round(size / attempt.cpu / 1e6, 2),
             }
-            | attempt.report
+            | ({"phases": _phases(attempt.report["progress"])} if "progress" in attempt.report else {})
             for attempt in attempts
         ]
         self._keep(side, with_rounds(rounds) | {"query": query, "rules": rules}, versions)
@@ -89,3 +90,14 @@ class Records:
                 "queries": sorted(queries.values(), key=lambda one: float(one["query"][1:].split(".")[0])),
             }
         )
+
+
+def _phases(progress: Sequence[dict[str, Any]]) -> dict[str, float]:
+    """Seconds of each phase of Spark's batches, by its own reports."""
+    names = ("addBatch", "queryPlanning", "latestOffset", "getBatch", "walCommit", "commitOffsets")
+    totals = {
+        name: sum(report["durationMs"].get(name, 0) for report in progress) / 1e3
+        for name in (*names, "triggerExecution")
+    }
+    totals["rest"] = totals["triggerExecution"] - sum(totals[name] for name in names)
+    return {name: round(seconds, 3) for name, seconds in totals.items()}

@@ -8,6 +8,7 @@ import shlex
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -92,6 +93,8 @@ class Attempt:
     cpu: float
     java_cpu: float
     """Of `cpu`, what Java itself took; the rest is Python's."""
+    others: float
+    """Cores that other processes of the machine took meanwhile."""
     report: dict[str, Any]
 
 
@@ -135,12 +138,21 @@ class SideProcess:
 
     def measure(self) -> Attempt:
         """Let it work once, and note what that took."""
-        before, java_before = cpu_seconds(self._process.pid), _own_cpu(self.ready["java"])
+        before, java_before, all_before = self._cpu()
+        began = time.monotonic()
         self.go_on()
         report = self.next_report()
-        after, java_after = cpu_seconds(self._process.pid), _own_cpu(self.ready["java"])
-        assert before is not None and after is not None
-        return Attempt(report.pop("seconds"), after - before, java_after - java_before, report)
+        passed = time.monotonic() - began
+        after, java_after, all_after = self._cpu()
+        others = max(0.0, (all_after - all_before) - (after - before)) / passed
+        seconds = report.pop("seconds")
+        return Attempt(seconds, after - before, java_after - java_before, round(others, 2), report)
+
+    def _cpu(self) -> tuple[float, float, float]:
+        """CPU seconds so far: of the process and all below it, of its Java alone, of the machine."""
+        own = cpu_seconds(self._process.pid)
+        assert own is not None
+        return own, _own_cpu(self.ready["java"]), _machine_cpu()
 
     def go_on(self) -> None:
         """Give it the word that it waits for."""
@@ -164,6 +176,12 @@ def _python_path(variables: Mapping[str, str]) -> list[str]:
     """Flink's Python must not see the packages of this one: only those of the benchmark."""
     ours = variables.get("PYTHONPATH", "")
     return [str(_PACKAGE.parent), *([ours] if ours else [])]
+
+
+def _machine_cpu() -> float:
+    """CPU seconds of all processes: of users and of the system, not idle, not stolen by the host."""
+    user, nice, system = Path("/proc/stat").read_text().split()[1:4]
+    return (int(user) + int(nice) + int(system)) / os.sysconf("SC_CLK_TCK")
 
 
 def _own_cpu(pid: int) -> float:
