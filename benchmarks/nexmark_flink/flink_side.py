@@ -1,6 +1,6 @@
 """Flink's side: runs in Flink's own environment, started by `nexmark_vs_flink.py`.
 
-    python -m nexmark_flink.flink_side '{"task": "measure", "query": "q5", "folder": …}'
+    python -m nexmark_flink.flink_side '{"task": "measure", "queries": [{"query": "q5", …}], …}'
 
 State is on the heap and nothing is checkpointed while throughput is measured, which is the fastest that Flink
 has. Latency is measured with checkpoints: a file of answers can be read when a checkpoint has committed it.
@@ -17,28 +17,29 @@ from typing import Any
 from pyflink.table import TableDescriptor  # type: ignore[import-not-found]
 
 from nexmark_flink.flink_cluster import cluster, finished_at, java, statement, tables, versions
-from nexmark_flink.handshake import tell, wait_for_start
+from nexmark_flink.handshake import tell, wait_for_word
 
 
 def measure(settings: dict[str, Any]) -> None:
-    """One query, warm, as often as the benchmark asks for it; answers to nothing."""
-    query = settings["query"]
+    """Query after query on one cluster, each warm, as often as the benchmark asks; answers to nothing."""
     with cluster(settings["cores"]) as leading:
         for_jobs = leading | {"parallelism.default": str(settings["cores"])}
 
-        def run(folder: str) -> float:
+        def run(query: str, folder: str) -> float:
             environment = tables(folder, settings["format"], for_jobs)
             nothing = TableDescriptor.for_connector("blackhole").build()
             began = time.time()
             submitted = environment.sql_query(statement(query)).execute_insert(nothing)
             return finished_at(submitted, leading) - began
 
-        for _ in range(settings["warm_ups"]):
-            run(settings["warm_up"])
-        tell(java=java().java.lang.ProcessHandle.current().pid(), versions=versions())
-        while wait_for_start():
-            tell(seconds=run(settings["folder"]))
+        for work in settings["queries"]:
+            for _ in range(settings["warm_ups"]):
+                run(work["query"], work["warm_up"])
             java().java.lang.System.gc()
+            tell(java=java().java.lang.ProcessHandle.current().pid(), versions=versions())
+            while wait_for_word() == "run":
+                tell(seconds=run(work["query"], work["folder"]))
+                java().java.lang.System.gc()
 
 
 def answer(settings: dict[str, Any]) -> None:
@@ -91,7 +92,7 @@ def steady(settings: dict[str, Any]) -> None:
         while str(client.get_job_status().result()) not in ("2", "JobStatus.RUNNING"):
             time.sleep(0.05)
         tell(java=java().java.lang.ProcessHandle.current().pid(), versions=versions())
-        wait_for_start()
+        wait_for_word()
         client.cancel().result()
 
 

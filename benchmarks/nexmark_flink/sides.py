@@ -140,7 +140,7 @@ class SideProcess:
         """Let it work once, and note what that took."""
         before, java_before, all_before = self._cpu()
         began = time.monotonic()
-        self.go_on()
+        self.say("run")
         report = self.next_report()
         passed = time.monotonic() - began
         after, java_after, all_after = self._cpu()
@@ -154,10 +154,10 @@ class SideProcess:
         assert own is not None
         return own, _own_cpu(self.ready["java"]), _machine_cpu()
 
-    def go_on(self) -> None:
+    def say(self, word: str) -> None:
         """Give it the word that it waits for."""
         assert self._process.stdin is not None
-        self._process.stdin.write("\n")
+        self._process.stdin.write(f"{word}\n")
         self._process.stdin.flush()
 
     def next_report(self) -> dict[str, Any]:

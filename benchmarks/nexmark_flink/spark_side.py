@@ -1,6 +1,6 @@
-"""The Spark sides of `nexmark_vs_flink.py`: one query on either engine, warm, its answers discarded.
+"""The Spark sides of `nexmark_vs_flink.py`: queries on either engine, warm, their answers discarded.
 
-python -m nexmark_flink.spark_side '{"engine": "columnar", "query": "q5", "folder": …}'
+python -m nexmark_flink.spark_side '{"engine": "columnar", "queries": [{"query": "q5", …}], …}'
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from causeway.nexmark.runner.answering import Reading, answering, shards_for, un
 from causeway.runtime.machine import versions
 from causeway.runtime.progress import progress_bar
 from causeway.spark.session import spark_session
-from nexmark_flink.handshake import tell, wait_for_start
+from nexmark_flink.handshake import tell, wait_for_word
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -50,19 +50,21 @@ def run(spark: SparkSession, query: Query, folder: Path, limit: int) -> tuple[fl
 
 
 def main() -> None:
-    """Warm up, and run as often as the benchmark asks for it."""
+    """Query after query in one session, each warm, as often as the benchmark asks."""
     settings: dict[str, Any] = json.loads(sys.argv[1])
-    query = find_query("modern", settings["query"], settings["rules"], settings["engine"])
     master = f"local[{settings['cores']}]"
     with spark_session("nexmark vs flink", master=master, settings=settings["conf"]) as spark:
         java = spark.sparkContext._jvm.java.lang  # type: ignore[union-attr]
-        for _ in range(settings["warm_ups"]):
-            run(spark, query, Path(settings["warm_up"]), settings["limit"])
-        tell(java=java.ProcessHandle.current().pid(), versions=versions(spark))
-        while wait_for_start():
-            seconds, progress = run(spark, query, Path(settings["folder"]), settings["limit"])
-            tell(seconds=seconds, progress=progress)
+        for work in settings["queries"]:
+            query = find_query("modern", work["query"], work["rules"], settings["engine"])
+            for _ in range(settings["warm_ups"]):
+                run(spark, query, Path(work["warm_up"]), work["limit"])
             java.System.gc()
+            tell(java=java.ProcessHandle.current().pid(), versions=versions(spark))
+            while wait_for_word() == "run":
+                seconds, progress = run(spark, query, Path(work["folder"]), work["limit"])
+                tell(seconds=seconds, progress=progress)
+                java.System.gc()
 
 
 if __name__ == "__main__":

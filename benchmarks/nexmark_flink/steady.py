@@ -125,7 +125,7 @@ def _flink(
         with _Watch(out) as watch:
             clock = _feed(made, watched, slices, per_slice, rate, firehose.first_time)
             time.sleep(_LAST_SECONDS)
-        process.go_on()
+        process.say("next")
     completed, readable, at_sink = _read_answers(watch.seen)
     found = {
         "readable": _latency(clock, completed, readable),

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from causeway.nexmark.generator.encoding import FileFormat
 from causeway.nexmark.queries import find_query
@@ -15,7 +15,7 @@ from nexmark_flink.event_sets import EventSet, prepared_events
 from nexmark_flink.records import Records
 from nexmark_flink.sides import Attempt, Side, SideProcess
 
-__all__ = ["Workload", "measure_query", "rules_of"]
+__all__ = ["Workload", "measure_queries", "rules_of"]
 
 _BATCH_EVENTS: Final = 2_000_000
 _WARM_UP_SHARE: Final = 5
@@ -61,50 +61,63 @@ def plain_name(query: str) -> str:
     return query.partition(".")[0]
 
 
-def measure_query(
-    query: str, sides: Sequence[Side], workload: Workload, rounds: int, scratch: Path, records: Records
+def measure_queries(
+    queries: Sequence[str],
+    sides: Sequence[Side],
+    workload: Workload,
+    rounds: int,
+    scratch: Path,
+    records: Records,
 ) -> None:
-    """Start all sides, let them warm up, and let them work by turns."""
-    measured, warm_up = workload.of(query)
-    streams = _streams(query)
+    """Query after query: all sides warm up, then work by turns. A side is one process for all queries."""
     with ExitStack() as processes:
         started = []
         for side in sides:
             settings = side.settings() | {
                 "task": "measure",
-                "query": query if side.system == "flink" else plain_name(query),
-                "rules": rules_of(side, query),
+                "queries": [_work(query, side, workload) for query in queries],
                 "warm_ups": _WARM_UPS,
                 "format": workload.file_format,
-                "limit": measured.slices_of(_BATCH_EVENTS, streams),
             }
-            folders = {"folder": measured.folder, "warm_up": warm_up.folder}
-            if side.system == "flink":
-                folders = {"folder": measured.lanes, "warm_up": warm_up.lanes}
-            settings |= {name: str(folder) for name, folder in folders.items()}
             command, variables = side.command(workload.file_format, workload.jars, scratch)
             errors = scratch / f"{side.name.replace(':', '-')}-errors.txt"
-            process = processes.enter_context(SideProcess.started(command, variables, settings, errors))
-            process.wait_until_warm()
-            started.append((side, process))
-        attempts: dict[str, list[Attempt]] = {side.name: [] for side in sides}
-        for number in range(rounds):
+            at_work = SideProcess.started(command, variables, settings, errors)
+            started.append((side, processes.enter_context(at_work)))
+        for query in queries:
+            for _, process in started:
+                process.wait_until_warm()
+            attempts: dict[str, list[Attempt]] = {side.name: [] for side in sides}
+            for number in range(rounds):
+                for side, process in started:
+                    attempts[side.name].append(_undisturbed(process, query, number, side))
+            measured, streams = workload.of(query)[0], _streams(query)
             for side, process in started:
-                attempts[side.name].append(_undisturbed(process, query, number, side))
-        for side, process in started:
-            records.add(
-                side,
-                query=query,
-                rules=rules_of(side, query),
-                events=measured.events(streams),
-                size=measured.size(streams),
-                attempts=attempts[side.name],
-                versions=process.ready["versions"],
-            )
+                process.say("next")
+                records.add(
+                    side,
+                    query=query,
+                    rules=rules_of(side, query),
+                    events=measured.events(streams),
+                    size=measured.size(streams),
+                    attempts=attempts[side.name],
+                    versions=process.ready["versions"],
+                )
+
+
+def _work(query: str, side: Side, workload: Workload) -> dict[str, Any]:
+    measured, warm_up = workload.of(query)
+    is_flink = side.system == "flink"
+    return {
+        "query": query if is_flink else plain_name(query),
+        "rules": rules_of(side, query),
+        "limit": measured.slices_of(_BATCH_EVENTS, _streams(query)),
+        "folder": str(measured.lanes if is_flink else measured.folder),
+        "warm_up": str(warm_up.lanes if is_flink else warm_up.folder),
+    }
 
 
 def _undisturbed(process: SideProcess, query: str, number: int, side: Side) -> Attempt:
-    """A round; again, and at most three times, while others work on the machine. The least disturbed counts."""
+    """A round; up to three times, while others work on the machine: the least disturbed one counts."""
     tries: list[Attempt] = []
     while len(tries) < _TRIES and all(attempt.others > _DISTURBED for attempt in tries):
         tries.append(attempt := process.measure())
