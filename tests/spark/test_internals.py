@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -13,7 +14,7 @@ import pytest
 from pyspark import SparkContext
 
 from causeway.spark import internals
-from causeway.spark.internals import committed_batch, committed_offsets, planned_offsets
+from causeway.spark.internals import committed_batch, committed_offsets, planned_files, planned_offsets
 from causeway.spark.shards import shard_keys
 
 if TYPE_CHECKING:
@@ -49,6 +50,30 @@ def test_checkpoint_log(spark: SparkSession, tmp_path: Path) -> None:
     assert planned_offsets(checkpoint, 0) == [{"logOffset": 0}, None], changed
     assert planned_offsets(checkpoint, 1) == [{"logOffset": 1}, None], changed
     assert committed_offsets(checkpoint) == [{"logOffset": 1}, {"logOffset": 0}], changed
+
+
+def test_files_of_a_file_source(spark: SparkSession, tmp_path: Path) -> None:
+    """Spark puts its log of files together every ten batches."""
+    checkpoint, source = tmp_path / "checkpoint", tmp_path / "lines"
+    source.mkdir()
+    names = [f"{number:02d}.txt" for number in range(12)]
+    for number, name in enumerate(names):
+        (source / name).write_text("a line\n")
+        os.utime(source / name, (1_000_000_000 + number, 1_000_000_000 + number))
+    lines = spark.readStream.option("maxFilesPerTrigger", 1).text(str(source))
+    query = (
+        lines.unionAll(lines)
+        .writeStream.format("noop")
+        .option("checkpointLocation", str(checkpoint))
+        .trigger(availableNow=True)
+        .start()
+    )
+    query.awaitTermination()
+    changed = "Spark changed the layout of CHECKPOINT/sources, or its order of files; see spark/internals.py"
+    assert committed_batch(checkpoint) == len(names) - 1, changed
+    for batch in (0, 5, 9, 11):
+        (files,) = planned_files(checkpoint, batch)
+        assert sorted(Path(file).name for file in files) == names[: batch + 1], changed
 
 
 def test_a_log_of_another_version_is_refused(tmp_path: Path) -> None:

@@ -158,6 +158,14 @@ def run(
             help="Names of queries, such as q5,q7; default: all.", metavar="Q,Q,…|all", show_default=False
         ),
     ] = None,
+    query_file: Annotated[
+        Path | None,
+        typer.Option(
+            help="A query of your own, *.sql or *.py, on the Spark engine; checked by *.batch.sql beside it.",
+            metavar="FILE",
+            show_default=False,
+        ),
+    ] = None,
     model: Annotated[
         ModelOption | None,
         typer.Option(
@@ -251,6 +259,7 @@ def run(
         out,
         source=None if source == "generator" else source,
         queries=query,
+        query_file=query_file,
         model=model.value if model else None,
         rules=rules.value if rules else None,
         engine=engine.value if engine else None,

@@ -111,6 +111,7 @@ def run(
     *,
     source: str | Path | None = None,
     queries: str | Iterable[str] | None = None,
+    query_file: str | Path | None = None,
     model: ModelName | None = None,
     rules: str | None = None,
     engine: str | None = None,
@@ -136,6 +137,8 @@ def run(
         out: the folder, new or empty; of the run to go on with if `resume`.
         source: a folder of events; by default the firehose.
         queries: names such as `q5`, or `all` (the default).
+        query_file: a query of one's own in place of those: SQL (`my.sql`) or Python (`my.py`), on the Spark
+            engine; checked if there is `my.batch.sql` beside it.
         model: of the queries; by default the source's, or `modern`.
         rules: whose version of a query: `ours` (the default), `beam` or `flink`.
         engine: `columnar` (the default), with hand-written operators; or `spark`, Structured Streaming alone.
@@ -158,6 +161,7 @@ def run(
         "source": None if source is None else str(Path(source).resolve()),
         "model": model,
         "queries": queries if queries is None or isinstance(queries, str) else ",".join(queries),
+        "query_file": None if query_file is None else str(Path(query_file).resolve()),
         "rules": rules,
         "engine": engine,
         "check": check,

@@ -30,8 +30,8 @@ __all__ = [
     "frame_of_arrow",
     "input_of_jobs",
     "launch_java",
+    "planned_files",
     "planned_offsets",
-    "read_files",
     "task_of_key",
 ]
 
@@ -83,17 +83,29 @@ def committed_offsets(checkpoint: Path) -> list[dict[str, Any] | None]:
     return [] if batch is None else planned_offsets(checkpoint, batch)
 
 
-def read_files(checkpoint: Path, source: int, offset: int) -> list[str]:
-    """The files that Spark's file source, the query's `source`-th, has read when it is at `offset`.
+def planned_files(checkpoint: Path, batch: int) -> list[list[str]]:
+    """The files that each of a query's file sources has read when `batch` is done.
 
-    Spark writes `CHECKPOINT/sources/N/M` for its M-th batch of new files: a version, a JSON object a file.
-    Now and then all so far are put together in `M.compact`, and the others are removed later.
+    The offset of such a source is {"logOffset": M}. Spark writes `CHECKPOINT/sources/N/M` for the M-th batch
+    of files of source N: a version, a JSON object a file. Now and then all so far are put together in
+    `M.compact`, and the others are removed later. A stream that a query reads twice has one folder, and two
+    offsets, which are equal.
     """
-    folder = checkpoint / "sources" / str(source)
+    planned = [one or {"logOffset": -1} for one in planned_offsets(checkpoint, batch)]
+    offsets = [int(one["logOffset"]) for one in planned if "logOffset" in one]
+    folders = sorted((checkpoint / "sources").glob("[0-9]*"), key=lambda folder: int(folder.name))
+    if len(folders) < len(offsets):
+        offsets = [max(offsets)] * len(folders)
+    return [_logged_files(folder, offset) for folder, offset in zip(folders, offsets, strict=False)]
+
+
+def _logged_files(folder: Path, offset: int) -> list[str]:
     found: list[str] = []
     for number in range(offset, -1, -1):
         compact = folder / f"{number}.compact"
         path = compact if compact.exists() else folder / str(number)
+        if not path.exists():
+            continue
         version, *entries = path.read_text().splitlines()
         if version != _LOG_VERSION:
             raise RuntimeError(f"{path} has version {version}; only Spark's {_LOG_VERSION} is known here")

@@ -77,6 +77,34 @@ def test_killed_and_resumed_on_other_cores_it_gives_the_same_answers(tmp_path: P
     assert not (run / "q9" / "checkpoint").exists()
 
 
+@pytest.mark.slow
+@pytest.mark.starts_spark
+@pytest.mark.parametrize("disorder", [0.0, 0.5])
+def test_the_spark_engine_killed_and_resumed_gives_the_same_answers(tmp_path: Path, disorder: float) -> None:
+    """Spark's own source, operators and processors, each killed within a batch."""
+    run, events = tmp_path / "run", tmp_path / "events"
+    write_dataset(Firehose("modern", events=10_000, rate=350, disorder=disorder), events, slice_events=500)
+    names = ("q0", "q5", "q9", "q20")
+    new = ("nexmark", "run", "--engine", "spark", "--source", events, "--query", ",".join(names), "--check")
+
+    def is_begun(query: str) -> bool:
+        return any((run / query / "checkpoint" / "offsets").glob("[0-9]*"))
+
+    for attempt_number, name in enumerate(names):
+        command = (*new, "--out", run) if not attempt_number else ("nexmark", "run", "--out", run, "--resume")
+        with CommandProcess(run, *command, "--master", "local[2]") as attempt:
+            attempt.wait_for(lambda name=name: is_begun(name))
+            attempt.kill(0.5)
+    with CommandProcess(run, "nexmark", "run", "--out", run, "--resume", "--master", "local[2]") as attempt:
+        assert attempt.end() == 0, attempt.told
+    facts = result(run)
+    assert (facts["state"], facts["engine"]) == ("finished", "spark")
+    for one in facts["queries"]:
+        assert one["check"]["passed"], one["check"]["differences"]
+        assert one["check"]["rows"] > 10
+        assert not (run / one["query"] / "input").exists()
+
+
 def test_a_resumed_query_keeps_its_shards_and_measures_what_it_answers_since(
     spark: SparkSession, events: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

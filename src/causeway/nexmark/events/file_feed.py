@@ -1,7 +1,7 @@
 """A folder that Spark's own file source reads: one folder a stream, its slices in the order of delivery.
 
     FEED/bid/000000.parquet …     links to the slices of a folder of events; or the firehose's own spool
-    FEED/bid/end.parquet          one row at the end of time, after the last slice: every window closes
+    FEED/bid/000020.parquet       after the last slice, one row at the end of time: every window closes
 
 Spark's file source takes files in the order of their modification times. Files that were written in another
 order, by several tasks or by a copy, are copied here with times that are in order.
@@ -29,7 +29,6 @@ __all__ = ["END_OF_STREAM", "FileFeed"]
 END_OF_STREAM: Final = datetime(9999, 1, 1, tzinfo=UTC)
 """The time of the row that ends a stream."""
 
-_END: Final = "end"
 _FORMATS: Final = {".parquet": "parquet", ".jsonl": "json"}
 
 
@@ -75,8 +74,8 @@ class FileFeed:
                 return _FORMATS[path.suffix]
         return "parquet"
 
-    def end(self) -> None:
-        """Let the streams end; called again, it changes nothing."""
+    def end(self, slices: int) -> None:
+        """Let the streams end after so many slices; called again, it changes nothing."""
         for stream in self._streams:
             time, schema = self._model.time[stream], self._model.streams[stream]
             row = {name: [END_OF_STREAM if name == time else None] for name in schema.names}
@@ -84,11 +83,11 @@ class FileFeed:
             for folder in self.folders(stream):
                 if self.format(stream) == "json":
                     line = json.dumps({time: round(1000 * END_OF_STREAM.timestamp())})
-                    _write_whole(folder / f"{_END}.jsonl", f"{line}\n".encode())
+                    _write_whole(folder / f"{slices:06d}.jsonl", f"{line}\n".encode())
                 else:
                     buffer = pa.BufferOutputStream()
                     pq.write_table(table, buffer)
-                    _write_whole(folder / f"{_END}.parquet", buffer.getvalue().to_pybytes())
+                    _write_whole(folder / f"{slices:06d}.parquet", buffer.getvalue().to_pybytes())
 
 
 def _lay_out(slices: Slices, stream: str, feed: Path) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from causeway.nexmark.judge.batch import batch_answer
 from causeway.nexmark.model import ARRIVAL, MODELS
 from causeway.nexmark.operators.source import RowSource
-from causeway.nexmark.queries import Query, register_static_views
+from causeway.nexmark.queries import Query, batch_file, errors_in, register_static_views
 from causeway.nexmark.queries.answers import final_answer
 
 if TYPE_CHECKING:
@@ -38,8 +38,8 @@ class Checked:
         return not self.missing and not self.extra
 
 
-def register_tables(spark: SparkSession, model: str, folder: Path) -> None:
-    """All events of a folder as views, named as the streams, for batch statements."""
+def register_tables(spark: SparkSession, model: str, folder: Path, *, arrival: bool = True) -> None:
+    """All events of a folder as views, named as the streams, for batch statements; with their `arrival`."""
     spark.dataSource.register(RowSource)
     register_static_views(spark, model, folder)
     for stream, schema in MODELS[model].streams.items():
@@ -47,15 +47,20 @@ def register_tables(spark: SparkSession, model: str, folder: Path) -> None:
             folder=str(folder.resolve()),
             model=model,
             stream=stream,
-            columns=json.dumps([*schema.names, ARRIVAL]),
+            columns=json.dumps([*schema.names, ARRIVAL] if arrival else schema.names),
             tasks=2 * spark.sparkContext.defaultParallelism,
         ).load().createOrReplaceTempView(stream)
 
 
 def check_answers(spark: SparkSession, query: Query, source: Path, answers: Path) -> Checked:
     """Compare the answers of a run over `source` with the batch statement over the same events."""
-    register_tables(spark, query.model, source)
-    expected = batch_answer(spark, query.model, query.name, query.rules)
+    if query.batch is not None:
+        register_tables(spark, query.model, source, arrival=False)
+        with errors_in(batch_file(query.file) if query.file else None):
+            expected = spark.sql(query.batch)
+    else:
+        register_tables(spark, query.model, source)
+        expected = batch_answer(spark, query.model, query.name, query.rules)
     found = final_answer(spark, query, answers)
     if found is None:
         found = expected.limit(0)

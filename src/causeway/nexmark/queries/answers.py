@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from causeway.nexmark.operators.columns import ANSWER_CELLS, write_answer_cells
 from causeway.nexmark.queries.query import Query
-from causeway.spark.internals import planned_offsets, read_files
+from causeway.spark.internals import planned_files, planned_offsets
 from causeway.streaming.sink import BatchFolder
 
 if TYPE_CHECKING:
@@ -63,16 +63,13 @@ def _write_rows(batch: DataFrame, output: Path) -> None:
 
 def planned_slices(checkpoint: Path, batch: int) -> int:
     """The slices that all sources of a query have read when `batch` is done; the end of a stream is one."""
-    read: list[int] = []
-    for source, offset in enumerate(planned_offsets(checkpoint, batch)):
-        if offset is None:
-            read.append(0)
-        elif "slice" in offset:
-            read.append(int(offset["slice"]))
-        else:
-            # Spark's file source: a stream has a file a slice, and each of several bid streams a folder.
-            files = {Path(name) for name in read_files(checkpoint, source, int(offset["logOffset"]))}
-            read += Counter(path.parent.name for path in files).values() or [0]
+    offsets = planned_offsets(checkpoint, batch)
+    if any(offset is None for offset in offsets):
+        return 0
+    read = [int(offset["slice"]) for offset in offsets if offset and "slice" in offset]
+    for files in planned_files(checkpoint, batch):
+        # Spark's file source: a stream has a file a slice, and each of several bid streams a folder.
+        read += Counter(Path(name).parent.name for name in files).values() or [0]
     return min(read, default=0)
 
 

@@ -38,8 +38,13 @@ class Declarations:
     state_store: str = "memory"
 
 
-def read_declarations(model: str, text: str) -> Declarations:
-    """The declarations of a streaming text; raises ValueError where they do not fit the model."""
+def read_declarations(
+    model: str, text: str, otherwise: Mapping[str, tuple[str, ...]] | None = None
+) -> Declarations:
+    """The declarations of a streaming text; raises ValueError where they do not fit the model.
+
+    `otherwise` is what a text reads that does not say so.
+    """
     reads: dict[str, tuple[str, ...]] = {}
     window: str | None = None
     keys: tuple[str, ...] = ()
@@ -68,6 +73,7 @@ def read_declarations(model: str, text: str) -> Declarations:
         unknown = set(columns) - {*streams[stream].names, ARRIVAL}
         if unknown:
             raise ValueError(f"`-- reads: {stream}(…)`: there is no column {', '.join(sorted(unknown))}")
+    reads = reads or dict(otherwise or {})
     if not reads:
         raise ValueError("a streaming text declares what it reads, as in `-- reads: bid(auction, price)`")
     return Declarations(reads, window, keys, state_store)

@@ -108,6 +108,10 @@ class Query:
     """Whether the streams of plain Spark have a watermark."""
     mode: str | None = None
     """Spark's output mode, where it does not follow from the keys."""
+    file: Path | None = None
+    """The user's own file; `None` for the benchmark's queries."""
+    batch: str | None = None
+    """The batch statement of a query of the user's own."""
 
     @property
     def output_mode(self) -> str:

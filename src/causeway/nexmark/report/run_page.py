@@ -117,6 +117,7 @@ def _headline(result: Facts, queries: Sequence[Facts]) -> str:
     facts = [
         f"{result.get('model', 'unknown')} model",
         f"rules: {result.get('rules', 'unknown')}",
+        f"engine: {result.get('engine', 'columnar')}",
         str(machine.get("processor", "unknown processor")),
         f"{machine.get('cores', '?')} cores, {machine.get('memory_gib', '?')} GiB",
         f"Spark {versions.get('pyspark', '?')} on {result.get('master', '?')}",

@@ -11,14 +11,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from causeway.nexmark.events.slices import Slices
-from causeway.nexmark.queries import FEED, Input, Query
+from causeway.nexmark.queries import FEED, Input, Query, errors_in
 from causeway.nexmark.queries.answers import AnswerSink, batch_notes, planned_slices
 from causeway.nexmark.runner.measurements import Mark
 from causeway.runtime.cpu_time import CpuMeter
+from causeway.runtime.errors import UserError
 from causeway.runtime.progress import ProgressBar
 from causeway.spark.internals import HEAP_STATE_STORE, ROCKSDB_STATE_STORE, committed_batch
 from causeway.spark.settings import applied, users_settings
-from causeway.streaming.watch import QueryWatch
+from causeway.streaming.watch import QueryFailedError, QueryWatch
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -96,15 +97,20 @@ def answering(
     if not query.has_one_shard:
         required[_PARTITIONS] = f"the run was begun with {reading.shards} shards, and keeps them"
     with applied(spark, settings, required=required):
-        writer = (
-            query.stream(spark, inputs)
-            .writeStream.queryName(f"nexmark {query.name}")
-            .option("checkpointLocation", str((folder / CHECKPOINT).resolve()))
-            .outputMode(query.output_mode)
-        )
-        started = (writer.format("noop") if sink is None else writer.foreachBatch(sink)).start()
+        with errors_in(query.file):
+            writer = (
+                query.stream(spark, inputs)
+                .writeStream.queryName(f"nexmark {query.name}")
+                .option("checkpointLocation", str((folder / CHECKPOINT).resolve()))
+                .outputMode(query.output_mode)
+            )
+            started = (writer.format("noop") if sink is None else writer.foreachBatch(sink)).start()
         try:
             yield started
+        except QueryFailedError as failure:
+            if query.file is None:
+                raise
+            raise UserError(f"{query.file}: {failure}") from failure
         finally:
             started.stop()
 
@@ -164,7 +170,7 @@ def until_the_end(
         if total is not None:
             if query.watermarked:
                 assert folder is not None
-                query.feed(slices.folder, folder / FEED).end()
+                query.feed(slices.folder, folder / FEED).end(total)
             # One more than there are: the end is a slice of its own, but for plain Spark without a watermark.
             if answered > total or (answered == total and query.engine == "spark" and not query.watermarked):
                 # Windows that the end has closed come out in a batch without input.

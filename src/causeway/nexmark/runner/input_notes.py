@@ -15,7 +15,7 @@ __all__ = ["note_slices"]
 
 
 def note_slices(slices: Slices, streams: Sequence[str], notes: Path, rejects: Path) -> None:
-    """Note events and bytes of every slice, as the columnar engine does; keep lines that are no event."""
+    """Note events and bytes of every slice, as the columnar tasks do; keep lines that are no event."""
     writer = SliceNotes(notes, "+".join(streams))
     for number in range(slices.released):
         paths = [path for stream in streams for path in slices.files(stream, number)]

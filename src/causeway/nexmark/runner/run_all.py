@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 from causeway import __version__
 from causeway.nexmark.events.slices import Slices
 from causeway.nexmark.generator.scale import scaled_firehose
-from causeway.nexmark.queries import Query, find_query, query_names
+from causeway.nexmark.queries import Query, batch_file, find_query, own_query, query_names
 from causeway.nexmark.runner.query_run import Steady, run_query
 from causeway.nexmark.runner.rounds import run_rounds
 from causeway.runtime.errors import UserError
@@ -46,6 +46,8 @@ class RunSettings:
     model: str = "modern"
     queries: str = "all"
     """Names with commas between them, or all."""
+    query_file: str | None = None
+    """A query of the user's own, in place of `queries`."""
     rules: str = "ours"
     engine: str = "columnar"
     """`columnar`, or `spark`: Structured Streaming alone."""
@@ -65,6 +67,8 @@ class RunSettings:
     @property
     def requested_queries(self) -> list[Query]:
         """The queries, in the order in which they are run."""
+        if self.query_file is not None:
+            return [own_query(self.model, Path(self.query_file))]
         names = query_names(self.model) if self.queries == "all" else self.queries.split(",")
         return [find_query(self.model, name, self.rules, self.engine) for name in dict.fromkeys(names)]
 
@@ -86,6 +90,8 @@ def new_settings(requested: Mapping[str, Any]) -> RunSettings:
     """The settings of a new run; those that are `None` have their defaults. Refuses what cannot be run."""
     chosen = {name: value for name, value in requested.items() if value is not None}
     chosen.setdefault("model", _model_of(chosen.get("source")))
+    if "query_file" in chosen:
+        _choose_for_own_query(chosen)
     settings = RunSettings(**chosen)
     _ = settings.requested_queries
     if settings.source is None:
@@ -97,6 +103,19 @@ def new_settings(requested: Mapping[str, Any]) -> RunSettings:
     else:
         Slices.of(Path(settings.source), settings.model)
     return settings
+
+
+def _choose_for_own_query(chosen: dict[str, Any]) -> None:
+    """A query of one's own is plain Spark, and is checked if there is a batch statement."""
+    if "queries" in chosen:
+        raise UserError("a run has a query of its own or queries of the benchmark, not both")
+    if chosen.setdefault("engine", "spark") != "spark":
+        raise UserError("a query of one's own runs on the Spark engine: operators are part of the program")
+    if chosen.get("rules", "ours") != "ours":
+        raise UserError("a query of one's own has its own rules: leave out the rule set")
+    batch = batch_file(Path(chosen["query_file"]))
+    if chosen.setdefault("check", batch.exists()) and not batch.exists():
+        raise UserError(f"there is nothing to check the answers by: write the batch statement in {batch}")
 
 
 def begin_run(folder: RunFolder, requested: Mapping[str, Any], *, resume: bool) -> RunSettings:
