@@ -10,11 +10,17 @@ DEMO_REPORTS = $(DEMO)/run/warehouse/tables/posreports/log
 remove_demo = if [ -e '$(DEMO)/$(DEMO_MARKER)' ]; then rm -rf '$(DEMO)'; \
 	elif [ -n "$$(ls -A '$(DEMO)' 2>/dev/null)" ]; then \
 	echo "$(DEMO) was not made by \`make run\` and is left as it is; remove it, or name another: make run DEMO=FOLDER"; $(1); fi
+NEXMARK ?= nexmark-tour
+NEXMARK_QUERIES ?= q0,q2,q3,q5,q7,q8,q11,q18
+TOUR_MARKER := .made-by-make-nexmark
+remove_tour = if [ -e '$(NEXMARK)/$(TOUR_MARKER)' ]; then rm -rf '$(NEXMARK)'; \
+	elif [ -n "$$(ls -A '$(NEXMARK)' 2>/dev/null)" ]; then \
+	echo "$(NEXMARK) was not made by \`make nexmark\` and is left as it is; remove it, or name another: make nexmark NEXMARK=FOLDER"; $(1); fi
 # Test processes side by side, each with a Spark of its own that takes up to 3 GB.
 WORKERS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help install run test test-slow lint format bench clean
+.PHONY: help install run nexmark test test-slow lint format bench clean
 
 help: ## list what you can do
 	@echo "Causeway. Start with \`make run\`; it installs what it needs into $(VENV)."
@@ -49,6 +55,14 @@ run: $(VENV)/.installed ## a small Linear Road: traffic, all answers on Spark, v
 	@echo 'causeway sql --warehouse $(DEMO)/run/warehouse --file examples/live-recent-old.sql --timing   # during the run'
 	@cat '$(DEMO)/statements.txt'
 
+nexmark: $(VENV)/.installed ## a small NEXMark: some queries on both engines, checked, and their page, NEXMARK/compare.html
+	@$(call remove_tour,exit 2)
+	@mkdir -p '$(NEXMARK)' && touch '$(NEXMARK)/$(TOUR_MARKER)'
+	$(BIN)/causeway nexmark generate --out $(NEXMARK)/events --events 200000
+	$(BIN)/causeway nexmark run --source $(NEXMARK)/events --query $(NEXMARK_QUERIES) --rounds 2 --check --engine spark --out $(NEXMARK)/spark
+	$(BIN)/causeway nexmark run --source $(NEXMARK)/events --query $(NEXMARK_QUERIES) --rounds 2 --check --out $(NEXMARK)/columnar
+	$(BIN)/causeway nexmark compare $(NEXMARK)/spark $(NEXMARK)/columnar --out $(NEXMARK)/compare.html
+
 test: $(VENV)/.installed ## what must hold before a change lands: lint, types, tests
 	$(MAKE) --no-print-directory lint
 	$(BIN)/pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder -m 'not slow'
@@ -70,5 +84,6 @@ bench: $(VENV)/.installed ## our figures beside the floor (minutes for each; aft
 
 clean: ## remove the environment, the demo and caches
 	@$(call remove_demo,true)
+	@$(call remove_tour,true)
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -53,8 +53,11 @@ def _base_python() -> tuple[str, tuple[int, int]]:
     raise UserError("apache-flink 2.3 runs on Python 3.9 to 3.12, and none of these is on the PATH")
 
 
-def flink_variables(file_format: str, jars: Sequence[Path], memory: str, logs: Path) -> dict[str, str]:
-    """The environment variables of Flink's processes; a jar that a format needs must be given."""
+def flink_variables(file_format: str, jars: Sequence[Path], java: str, logs: Path) -> dict[str, str]:
+    """The environment variables of Flink's processes; `java` has the options of its Java.
+
+    A jar that a format needs must be given.
+    """
     for jar in jars:
         if not jar.is_file():
             raise UserError(f"--flink-jar {jar}: no such file")
@@ -69,7 +72,7 @@ def flink_variables(file_format: str, jars: Sequence[Path], memory: str, logs: P
     path = [str(jar.resolve()) for jar in jars] + (_hadoop_jars() if wanted else [])
     return os.environ | {
         "HADOOP_CLASSPATH": os.pathsep.join(path),
-        "JVM_ARGS": f"-Xmx{memory}",
+        "JVM_ARGS": java,
         "FLINK_LOG_DIR": str(logs),
     }
 

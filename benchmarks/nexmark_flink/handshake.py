@@ -1,6 +1,7 @@
-"""How a side and the benchmark talk: a line each, so that both are measured by the same clock and code.
+"""How a side and the benchmark talk: a line each, so that all are measured by the same clock and code.
 
-A side tells that it is warm, waits for a line on its standard input, works, and tells what it did.
+A side tells that it is warm, waits for a line on its standard input, works, and tells what it did; it does so
+again for `run`, goes on to its next query for `next`, and ends when there are no more lines for it.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ import json
 import sys
 from typing import Any, Final
 
-__all__ = ["heard", "tell", "wait_for_start"]
+__all__ = ["heard", "tell", "wait_for_word"]
 
 _MARK: Final = "nexmark_vs_flink "
 """Java may write to the same output."""
@@ -28,6 +29,6 @@ def heard(line: str) -> dict[str, Any] | None:
     return facts
 
 
-def wait_for_start() -> None:
-    """Until the benchmark has noted what was used so far."""
-    sys.stdin.readline()
+def wait_for_word() -> str:
+    """Wait until the benchmark has noted what was used so far; `run`, `next`, or nothing at the end."""
+    return sys.stdin.readline().strip()

@@ -139,15 +139,18 @@ def make(tmp_path: Path) -> list[str]:
 
 
 @pytest.mark.skipif(shutil.which("make") is None, reason="there is no make")
-def test_make_run_removes_only_its_own_demo(make: list[str], tmp_path: Path) -> None:
+@pytest.mark.parametrize(("target", "variable"), [("run", "DEMO"), ("nexmark", "NEXMARK")])
+def test_make_removes_only_what_it_made(make: list[str], tmp_path: Path, target: str, variable: str) -> None:
     users = _users_folder(tmp_path / "folder with words")
-    ran = subprocess.run([*make, "run", f"DEMO={users}"], capture_output=True, text=True, check=False)
+    ran = subprocess.run([*make, target, f"{variable}={users}"], capture_output=True, text=True, check=False)
     assert ran.returncode != 0
-    assert "was not made by `make run`" in ran.stdout
+    assert f"was not made by `make {target}`" in ran.stdout
     assert (users / "thesis.txt").exists()
     demo = tmp_path / "demo"
     for _ in range(2):
-        ran = subprocess.run([*make, "run", f"DEMO={demo}"], capture_output=True, text=True, check=False)
+        ran = subprocess.run(
+            [*make, target, f"{variable}={demo}"], capture_output=True, text=True, check=False
+        )
         assert ran.returncode == 0, ran.stderr
         assert not (demo / "old").exists()
         (demo / "old").touch()

@@ -1,4 +1,4 @@
-"""The commands of NEXMark: `causeway nexmark generate | run`."""
+"""The commands of NEXMark: `causeway nexmark generate | run | compare`."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ nexmark = typer.Typer(
 
     `generate` makes a folder of events, in the paper's model or in the one that engines use today. `run`
     measures queries: over such a folder as fast as possible, or over generated events at a fixed rate.
+    `compare` sets several runs beside each other.
     """,
     epilog="""Example:
 
@@ -25,6 +26,7 @@ nexmark = typer.Typer(
       causeway nexmark generate --out events --events 5000000
       causeway nexmark run --source events --query q0,q5,q9 --check --out run
       causeway nexmark run --source generator --rate 50000 --duration 60 --query q5 --out steady
+      causeway nexmark compare run run-on-another-machine
     """,
     no_args_is_help=True,
     rich_markup_mode=None,
@@ -205,6 +207,15 @@ def run(
             show_default=False,
         ),
     ] = None,
+    rounds: Annotated[
+        int | None,
+        typer.Option(
+            help="Run each query N times; figures are medians, the first round is checked; default: 1.",
+            metavar="N",
+            min=1,
+            show_default=False,
+        ),
+    ] = None,
     rules: Annotated[
         RulesOption | None,
         typer.Option(
@@ -256,6 +267,7 @@ def run(
         rate=rate,
         duration=duration,
         warm_up=warm_up,
+        rounds=rounds,
         bid_streams=bid_streams,
         disorder=disorder,
         seed=seed,
@@ -270,3 +282,23 @@ def run(
     failed = [one.query for one in result.queries if one.check and not one.check.passed]
     if failed:
         raise CheckFailedError(f"the answers of {', '.join(failed)} are not those of the batch statements")
+
+
+@nexmark.command()
+def compare(
+    runs: Annotated[list[Path], typer.Argument(help="Folders of runs, two or more.", metavar="RUN RUN…")],
+    out: Annotated[
+        Path, typer.Option(help="The page to write; one that is there is replaced.", metavar="PAGE")
+    ] = Path("nexmark-compare.html"),
+) -> None:
+    """Compare runs with the first of them: other engines, machines or versions.
+
+    Shows each query's figures and their ratios to those of the first run, with the least and the most of the
+    rounds where a run has several (`run --rounds`).
+    """
+    import causeway.nexmark as library
+    from causeway.nexmark.report.comparison import comparison_table
+
+    compared = library.compare(runs, out)
+    output.print(comparison_table(compared.runs))
+    output.print(f"Page: {compared.page}")

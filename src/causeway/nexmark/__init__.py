@@ -11,9 +11,29 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from causeway.nexmark.api import Check, Dataset, Latency, QueryResult, RunResult, generate, run
+    from causeway.nexmark.api import (
+        Check,
+        Comparison,
+        Dataset,
+        Latency,
+        QueryResult,
+        RunResult,
+        compare,
+        generate,
+        run,
+    )
 
-__all__ = ["Check", "Dataset", "Latency", "QueryResult", "RunResult", "generate", "run"]
+__all__ = [
+    "Check",
+    "Comparison",
+    "Dataset",
+    "Latency",
+    "QueryResult",
+    "RunResult",
+    "compare",
+    "generate",
+    "run",
+]
 
 
 def __getattr__(name: str) -> Any:

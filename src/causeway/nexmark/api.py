@@ -11,8 +11,9 @@ Nothing is printed. Mistakes of the caller raise `causeway.runtime.errors.UserEr
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,13 +22,37 @@ from causeway.nexmark.generator.encoding import FileFormat
 from causeway.nexmark.generator.firehose import ModelName
 from causeway.nexmark.generator.scale import ScaleName, scaled_firehose
 from causeway.nexmark.runner.results import Check, Latency, QueryResult, RunResult, run_result
+from causeway.runtime.errors import UserError
 from causeway.runtime.output_folder import refuse_used_folder
 from causeway.spark.session import spark_session
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["Check", "Dataset", "Latency", "OpenSession", "QueryResult", "RunResult", "generate", "run"]
+    from causeway.nexmark.report.comparison import ComparedRun
+
+__all__ = [
+    "Check",
+    "Comparison",
+    "Dataset",
+    "Latency",
+    "OpenSession",
+    "QueryResult",
+    "RunResult",
+    "compare",
+    "generate",
+    "run",
+]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Runs beside each other."""
+
+    runs: tuple[ComparedRun, ...]
+    """The first is what the others are compared with."""
+    page: Path
+
 
 OpenSession = Callable[[Path | None], AbstractContextManager["SparkSession"]]
 """Opens a Spark session whose log goes to a file."""
@@ -94,6 +119,7 @@ def run(
     rate: float | None = None,
     duration: float | None = None,
     warm_up: float | None = None,
+    rounds: int | None = None,
     bid_streams: int | None = None,
     disorder: float | None = None,
     seed: int | None = None,
@@ -120,6 +146,7 @@ def run(
         rate: events a second of the firehose; by default 10,000.
         duration: seconds for which the firehose runs for each query; by default 60.
         warm_up: seconds at the start that are not measured; by default 15.
+        rounds: how often each query is run (figures are medians, the first is checked); by default 1.
         bid_streams: bid streams of the firehose in the paper's model.
         disorder: seconds of event time by which the firehose may deliver late; by default 0.
         seed: of the firehose; by default 1.
@@ -141,6 +168,7 @@ def run(
         "rate": rate,
         "duration": duration,
         "warm_up": warm_up,
+        "rounds": rounds,
         "bid_streams": bid_streams,
         "disorder": disorder,
         "seed": seed,
@@ -158,6 +186,22 @@ def run(
         with _session(spark, open_session, "nexmark run", log) as session:
             facts = run_all(session, folder, settings, log=log)
     return run_result(folder.path, facts, write_nexmark_page(folder.path))
+
+
+def compare(runs: Sequence[str | Path], out: str | Path) -> Comparison:
+    """Compare finished or interrupted runs with the first of them; writes a page to the file `out`.
+
+    Args:
+        runs: folders of runs, two or more; of other engines, machines or versions, for instance.
+        out: the page; one that is there is replaced.
+    """
+    from causeway.nexmark.report.comparison import load_runs
+    from causeway.nexmark.report.comparison_page import write_comparison_page
+
+    if len(runs) < 2:
+        raise UserError("a comparison takes two runs or more")
+    loaded = load_runs([Path(run) for run in runs])
+    return Comparison(tuple(loaded), write_comparison_page(Path(out), loaded))
 
 
 def _session(

@@ -14,6 +14,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from causeway.nexmark.operators.columns import ANSWER_CELLS, write_answer_cells
 from causeway.nexmark.queries.query import Query
 from causeway.spark.internals import planned_files, planned_offsets
 from causeway.streaming.sink import BatchFolder
@@ -21,7 +22,7 @@ from causeway.streaming.sink import BatchFolder
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["AnswerSink", "BatchNote", "batch_notes", "discard", "final_answer", "planned_slices"]
+__all__ = ["AnswerSink", "BatchNote", "batch_notes", "final_answer", "planned_slices"]
 
 
 @dataclass(frozen=True)
@@ -45,11 +46,19 @@ class AnswerSink:
 
     def __call__(self, batch: DataFrame, number: int) -> None:
         began = time.time()
-        # Most columns have about as many values as rows: dictionaries of them are a fifth of the CPU time.
-        writer = batch.write.mode("overwrite").option("parquet.enable.dictionary", "false")
-        writer.parquet(str(self._batches.begin(number).resolve()))
+        output = self._batches.begin(number)
+        if batch.columns == ANSWER_CELLS:
+            write_answer_cells(batch, output)
+        else:
+            _write_rows(batch, output)
         slices = planned_slices(self._checkpoint, number)
         self._batches.finish(number, asdict(BatchNote(number, began, time.time(), slices)))
+
+
+def _write_rows(batch: DataFrame, output: Path) -> None:
+    # Most columns have about as many values as rows: dictionaries of them are a fifth of the CPU time.
+    writer = batch.write.mode("overwrite").option("parquet.enable.dictionary", "false")
+    writer.parquet(str(output.resolve()))
 
 
 def planned_slices(checkpoint: Path, batch: int) -> int:
@@ -62,11 +71,6 @@ def planned_slices(checkpoint: Path, batch: int) -> int:
         # Spark's file source: a stream has a file a slice, and each of several bid streams a folder.
         read += Counter(Path(name).parent.name for name in files).values() or [0]
     return min(read, default=0)
-
-
-def discard(batch: DataFrame, number: int) -> None:
-    """A sink that computes everything and keeps nothing."""
-    batch.write.format("noop").mode("overwrite").save()
 
 
 def batch_notes(folder: Path) -> list[BatchNote]:

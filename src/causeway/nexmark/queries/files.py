@@ -1,6 +1,7 @@
 """The files of a query, found by their names: one folder a query, and one of what several queries share.
 
     modern/q05/operator.py       the columnar operator, where streaming SQL can't say the query or is slow
+    modern/q01/columns.py        a function over columns, where each event is answered by itself
     modern/q01/stream.sql        otherwise the streaming text, over views that are named as the streams
     modern/q05/spark.sql         plain Spark's text, or spark.py, where the columnar engine has an operator
     modern/q01/stream.beam.sql   the same under Beam's rules, where these differ
@@ -22,7 +23,16 @@ from typing import Final
 from causeway.nexmark.model import MODELS
 from causeway.runtime.errors import UserError
 
-__all__ = ["RULE_SETS", "has_module", "query_names", "query_number", "query_text", "with_shared_tables"]
+__all__ = [
+    "RULE_SETS",
+    "check_rules",
+    "has_module",
+    "query_names",
+    "query_number",
+    "query_text",
+    "query_title",
+    "with_shared_tables",
+]
 
 RULE_SETS: Final = ("ours", "beam", "flink")
 """Whose reading of a query: this project's, Apache Beam's model simulators', nexmark/nexmark's for Flink."""
@@ -56,6 +66,16 @@ def query_text(model: str, number: int, kind: str, rules: str = "ours") -> str |
         if file.is_file():
             return file.read_text(encoding="utf-8")
     return None
+
+
+def query_title(model: str, name: str) -> str:
+    """What a query is called, as its batch statement has it; nothing for one that there is not."""
+    try:
+        text = query_text(model, query_number(model, name), "batch") or ""
+    except UserError:
+        return ""
+    title = text.partition("\n")[0].removeprefix("-- ").partition(":")[0]
+    return title.partition(", ")[2] or title
 
 
 def has_module(model: str, number: int, name: str) -> bool:

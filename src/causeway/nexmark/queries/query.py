@@ -2,8 +2,10 @@
 
 `declarations` says what a streaming text tells of itself. An operator's module has KERNEL, a subclass of
 `Kernel`; RULES, its arguments by rule set; KEYS, what `update by` is in a text; FINAL, SQL over the view
-`answer` by rule set. A module of plain Spark has `answers`, a function of the streams that its parameters
-name; READS, their columns if not all; KEYS; OUTPUT_MODE and STATE_STORE, if not those of a text.
+`answer` by rule set. A module of columns has `answers`, a function from an Arrow table of events to one of
+answers; READS, its stream and columns; RULES, the rule sets that it holds for, if not all. A module of plain
+Spark has `answers`, a function of the streams that its parameters name; READS, their columns if not all;
+KEYS; OUTPUT_MODE and STATE_STORE, if not those of a text.
 """
 
 from __future__ import annotations
@@ -19,11 +21,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from causeway.nexmark.events.file_feed import FileFeed
 from causeway.nexmark.model import MODELS
+from causeway.nexmark.operators.columns import ColumnSource
 from causeway.nexmark.operators.kernels import Kernel
 from causeway.nexmark.operators.source import CellSource, RowSource, kernel_named
 from causeway.nexmark.operators.stateful import stateful_stream
 from causeway.nexmark.queries.declarations import read_declarations
-from causeway.nexmark.queries.files import has_module, query_number, query_text
+from causeway.nexmark.queries.files import RULE_SETS, check_rules, has_module, query_number, query_text
 from causeway.nexmark.queries.plain.streams import plain_streams
 from causeway.runtime.errors import UserError
 
@@ -94,6 +97,8 @@ class Query:
     arguments: str = "{}"
     """Of the kernel, in JSON."""
     final: str | None = None
+    columns: str | None = None
+    """The function that answers each slice in columns, as `module:name`."""
     engine: str = "columnar"
     answers: Callable[..., DataFrame] | None = None
     """In plain Spark: a function of the streams, in place of a text."""
@@ -140,6 +145,13 @@ class Query:
         register_static_views(spark, self.model, inputs.folder)
         if self.engine == "spark":
             return self._plain_stream(spark, inputs)
+        if self.columns is not None:
+            spark.dataSource.register(ColumnSource)
+            ((stream, columns),) = self.reads.items()
+            options = inputs.options(self.model) | {"stream": stream, "columns": ",".join(columns)}
+            return (
+                spark.readStream.format(ColumnSource.name()).options(**options, answers=self.columns).load()
+            )
         if self.text is not None:
             self._make_views(spark, inputs)
             return spark.sql(self.text)
@@ -217,10 +229,16 @@ def register_static_views(spark: SparkSession, model: str, folder: Path) -> None
 def find_query(model: str, name: str, rules: str = "ours", engine: str = "columnar") -> Query:
     """The query of that name: `q5`, `Q5` and `q05` are one."""
     number = query_number(model, name)
+    check_rules(rules)
     if engine == "spark":
         return _find_plain_query(model, number, rules)
     if engine not in ENGINES:
         raise UserError(f"there is no engine {engine!r}: {', '.join(ENGINES)}")
+    if has_module(model, number, "columns"):
+        module = import_module(f"{__package__}.{model}.q{number:02d}.columns")
+        if rules in getattr(module, "RULES", RULE_SETS):
+            columns = f"{module.__name__}:{module.answers.__name__}"
+            return Query(model, f"q{number}", rules, (), reads=module.READS, columns=columns)
     text = query_text(model, number, "stream", rules)
     if text is not None:
         try:

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import plotly.graph_objects as go
 
-from causeway.nexmark.queries.files import query_number, query_text
+from causeway.nexmark.queries.files import query_title
 from causeway.nexmark.report.plots import latency_overview, query_plot, throughput_overview
 from causeway.nexmark.report.table import (
     LATENCIES,
@@ -246,18 +246,8 @@ def _table_remark(queries: Sequence[Facts]) -> str:
 
 def _named(result: Facts, facts: Facts) -> str:
     name = str(facts["query"])
-    title = _title(str(result.get("model")), name)
+    title = query_title(str(result.get("model")), name)
     return f"{escape(name)} <small>{escape(title)}</small>"
-
-
-def _title(model: str, name: str) -> str:
-    """What a query is called, as its batch statement has it."""
-    try:
-        text = query_text(model, query_number(model, name), "batch") or ""
-    except UserError:
-        return ""
-    title = text.partition("\n")[0].removeprefix("-- ").partition(":")[0]
-    return title.partition(", ")[2] or title
 
 
 def _query_section(result: Facts, queries: Sequence[Facts], plots: Mapping[str, go.Figure]) -> str:

@@ -52,6 +52,7 @@ def known_columns(queries: Sequence[Facts]) -> dict[str, Callable[[Facts], str]]
     """The columns of numbers that at least one query has something for, by their headings."""
     columns: dict[str, Callable[[Facts], str]] = {
         "events/s": lambda facts: figure_words(facts.get("events_per_second")),
+        "least to most": _round_words,
         "MB/s": lambda facts: figure_words(facts.get("megabytes_per_second")),
         "events/CPU s": lambda facts: figure_words(facts.get("events_per_cpu_second")),
         **{name: _latency(name) for name in LATENCIES},
@@ -93,6 +94,13 @@ def _table(queries: Sequence[Facts], columns: Mapping[str, Callable[[Facts], str
 def _styled_check(facts: Facts) -> Text:
     verdict, words = check_words(facts)
     return Text(words, style={"holds": "green", "out": "bold red", "none": "dim"}[verdict])
+
+
+def _round_words(facts: Facts) -> str:
+    """The slowest and the fastest of several rounds, in events per second."""
+    rates = [mapping(one).get("events_per_second") for one in facts.get("rounds") or []]
+    known = [rate for rate in rates if isinstance(rate, (int, float))]
+    return f"{figure_words(min(known))} to {figure_words(max(known))}" if known else _NONE
 
 
 def _latency(name: str) -> Callable[[Facts], str]:

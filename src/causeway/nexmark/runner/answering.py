@@ -68,11 +68,12 @@ def answering(
     query: Query,
     source: Path,
     folder: Path,
-    sink: Callable[[DataFrame, int], None],
+    sink: Callable[[DataFrame, int], None] | None,
     reading: Reading,
 ) -> Iterator[StreamingQuery]:
     """A query at work on `source`; its checkpoint, rejects and notes are in `folder`.
 
+    Without a `sink`, Spark's own `noop` takes the answers and keeps nothing.
     Spark's settings are those of the query within the block, but the user's word wins.
     """
     inputs = Input(
@@ -97,14 +98,13 @@ def answering(
         required[_PARTITIONS] = f"the run was begun with {reading.shards} shards, and keeps them"
     with applied(spark, settings, required=required):
         with errors_in(query.file):
-            started = (
+            writer = (
                 query.stream(spark, inputs)
                 .writeStream.queryName(f"nexmark {query.name}")
                 .option("checkpointLocation", str((folder / CHECKPOINT).resolve()))
                 .outputMode(query.output_mode)
-                .foreachBatch(sink)
-                .start()
             )
+            started = (writer.format("noop") if sink is None else writer.foreachBatch(sink)).start()
         try:
             yield started
         except QueryFailedError as failure:

@@ -18,6 +18,7 @@ from causeway.nexmark.events.slices import Slices
 from causeway.nexmark.generator.scale import scaled_firehose
 from causeway.nexmark.queries import Query, batch_file, find_query, own_query, query_names
 from causeway.nexmark.runner.query_run import Steady, run_query
+from causeway.nexmark.runner.rounds import run_rounds
 from causeway.runtime.errors import UserError
 from causeway.runtime.machine import hardware, versions
 from causeway.streaming.run_folder import RunFolder, refuse_other_settings
@@ -57,6 +58,8 @@ class RunSettings:
     """Seconds for which the firehose runs, for each query."""
     warm_up: float = 15
     """Seconds at the beginning whose latencies do not count."""
+    rounds: int = 1
+    """How often each query is run."""
     bid_streams: int | None = None
     disorder: float = 0.0
     seed: int = 1
@@ -160,7 +163,13 @@ def run_all(
     source = Path(settings.source) if settings.source is not None else settings.steady()
     try:
         for query in settings.requested_queries:
-            facts = run_query(spark, query, source, folder.path / query.name, check=settings.check, log=log)
+            facts = run_rounds(
+                settings.rounds,
+                folder.path / query.name,
+                lambda out, first, query=query: run_query(  # type: ignore[misc]
+                    spark, query, source, out, check=settings.check and first, log=log
+                ),
+            )
             result["queries"].append(facts)
             folder.save(result)
         result["state"] = "finished"
