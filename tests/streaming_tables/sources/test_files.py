@@ -317,3 +317,24 @@ def test_the_users_files_stay_as_they_are(folder: Path, state: Path) -> None:
     assert sorted(path.name for path in folder.iterdir()) == ["a.csv"]
     assert (folder / "a.csv").read_bytes() == before
     assert REPORTS.schema.names[-1] == "T"
+
+
+def test_few_rows_are_read_here_and_many_are_left_to_tasks(folder: Path, state: Path) -> None:
+    _write_csv(folder / "a.csv", 1, 2, moment=1000)
+    (folder / "b.csv").write_text(csv_text([_row(3), ("no number", 50, 0, 4)]))
+    _write_parquet(folder / "c.parquet", *range(100_000), row_group_size=10_000)
+    for number, name in enumerate(("b.csv", "c.parquet"), 2):
+        os.utime(folder / name, (1000 * number, 1000 * number))
+    source = opened(folder, state)
+    end = source.available()
+    rows = source.read_here(None, {"file": 2, "position": 0})
+    assert rows is not None
+    assert rows.column("VID").to_pylist() == [1, 2, 3, None]
+    assert rows.column("__reason").null_count == 3
+    later = source.read_here({"file": 1, "position": 0}, {"file": 2, "position": 0})
+    assert later is not None
+    assert later.column("VID").to_pylist() == [3, None]
+    assert source.read_here(None, end) is None
+    nothing = source.read_here(end, end)
+    assert nothing is not None
+    assert nothing.num_rows == 0
