@@ -18,6 +18,7 @@ from causeway.berlinmod.neighbours.slabs import Tracks
 from causeway.berlinmod.scans.collection import leave_little_to_collect
 from causeway.berlinmod.scans.rows import Rows
 from causeway.berlinmod.scans.source import Source
+from causeway.moving_objects.conversions.binary import binary_array, flat_bytes
 from causeway.runtime.compiled import kernel
 
 if TYPE_CHECKING:
@@ -36,7 +37,8 @@ __all__ = [
 ]
 
 WINDOW_MS: Final = 4 * 3_600_000
-_CUT_SCHEMA: Final = "window long, vehicle int, t array<long>, x array<double>, y array<double>"
+# The JVM copies bytes as they are; arrays it would take apart, which costs a hundred times as much.
+_CUT_SCHEMA: Final = "window long, vehicle int, t binary, x binary, y binary"
 _ALWAYS: Final = np.array([[-(2**60), 2**60]], np.int64)
 
 
@@ -48,10 +50,10 @@ class Window:
         order = np.argsort(table.column("vehicle").to_numpy(), kind="stable")
         table = table.take(pa.array(order)).combine_chunks()
         self.vehicle = table.column("vehicle").to_numpy()
-        lists = [_flat(table.column(name)) for name in ("t", "x", "y")]
-        offsets = lists[0][0]
-        seconds = (lists[0][1] - self.begin) / 1000.0
-        self.tracks = Tracks(offsets, seconds, lists[1][1], lists[2][1])
+        offsets, t = _numbers(table.column("t"), np.int64)
+        _, x = _numbers(table.column("x"), np.float64)
+        _, y = _numbers(table.column("y"), np.float64)
+        self.tracks = Tracks(offsets, (t - self.begin) / 1000.0, x, y)
 
     def places(self, vehicles: Any) -> I64:
         """Where vehicles stand among the tracks; those that are not observed then are left out."""
@@ -68,11 +70,12 @@ class Window:
         return (clipped - self.begin) / 1000.0
 
 
-def _flat(column: pa.ChunkedArray) -> tuple[I64, Any]:
-    lists = column.combine_chunks()
-    lists = lists.chunk(0) if isinstance(lists, pa.ChunkedArray) else lists
-    offsets = lists.offsets.to_numpy().astype(np.int64)
-    return offsets - offsets[0], lists.values.slice(offsets[0], offsets[-1] - offsets[0]).to_numpy()
+def _numbers(column: pa.ChunkedArray, kind: type) -> tuple[I64, Any]:
+    """The numbers of all rows of a column of bytes, one after the other, and where each row begins."""
+    binary = column.combine_chunks()
+    offsets, data = flat_bytes(binary.chunk(0) if isinstance(binary, pa.ChunkedArray) else binary)
+    # A copy is aligned, as kernels want it.
+    return offsets // 8, data.view(kind).copy()
 
 
 def histories(rows: Rows) -> tuple[Any, Tracks]:
@@ -179,9 +182,8 @@ def cut_rows(rows: Rows, spans: I64) -> pa.Table:
     """The histories of a row group, cut into the windows that a span touches."""
     vehicle, tracks = histories(rows)
     window, owner, offsets, out = _cut(*tracks, spans, WINDOW_MS)
-    lists = [out[:, 0].astype(np.int64), np.ascontiguousarray(out[:, 1]), np.ascontiguousarray(out[:, 2])]
-    starts = pa.array(offsets.astype(np.int32))
-    t, x, y = (pa.ListArray.from_arrays(starts, pa.array(values)) for values in lists)
+    columns = [out[:, 0].astype(np.int64), np.ascontiguousarray(out[:, 1]), np.ascontiguousarray(out[:, 2])]
+    t, x, y = (binary_array(8 * offsets, values.view(np.uint8)) for values in columns)
     return pa.table({"window": window, "vehicle": vehicle[owner], "t": t, "x": x, "y": y})
 
 
