@@ -44,21 +44,25 @@ ORDER BY cell_x, cell_y, t0;
 
 -- A coordinate at time t of a unit.
 CREATE MACRO placed(c0, c1, t0, t1, t) AS c0 + (c1 - c0) * (t - t0) / (t1 - t0);
--- Of a vector that goes evenly from (x0, y0) to (x1, y1): where its square is smallest, as a part of the way.
-CREATE MACRO nearest_part(x0, y0, x1, y1) AS
+-- Of a vector that goes evenly from (x0, y0) to (x1, y1): where the line through both is nearest to the origin, as a
+-- part of the way, and the smallest square of the vector on the way itself.
+CREATE MACRO line_part(x0, y0, x1, y1) AS
     CASE WHEN x0 = x1 AND y0 = y1 THEN 0.0
-         ELSE least(greatest(-(x0 * (x1 - x0) + y0 * (y1 - y0)) / ((x1 - x0) ** 2 + (y1 - y0) ** 2), 0.0), 1.0) END;
+         ELSE -(x0 * (x1 - x0) + y0 * (y1 - y0)) / ((x1 - x0) ** 2 + (y1 - y0) ** 2) END;
+CREATE MACRO square_at(x0, y0, x1, y1, part) AS (x0 + part * (x1 - x0)) ** 2 + (y0 + part * (y1 - y0)) ** 2;
 CREATE MACRO least_square(x0, y0, x1, y1) AS
-    (x0 + nearest_part(x0, y0, x1, y1) * (x1 - x0)) ** 2 + (y0 + nearest_part(x0, y0, x1, y1) * (y1 - y0)) ** 2;
+    square_at(x0, y0, x1, y1, least(greatest(line_part(x0, y0, x1, y1), 0.0), 1.0));
+-- How far from there, as a part of the way, it is r away from the origin.
+CREATE MACRO half_part(x0, y0, x1, y1, r) AS
+    sqrt(greatest(r ** 2 - square_at(x0, y0, x1, y1, line_part(x0, y0, x1, y1)), 0.0)
+         / ((x1 - x0) ** 2 + (y1 - y0) ** 2));
 -- The parts at which it comes within r of the origin, and at which it leaves; only if it does.
 CREATE MACRO part_entered(x0, y0, x1, y1, r) AS
     CASE WHEN x0 ** 2 + y0 ** 2 <= r ** 2 THEN 0.0
-         ELSE nearest_part(x0, y0, x1, y1)
-              - sqrt(greatest(r ** 2 - least_square(x0, y0, x1, y1), 0) / ((x1 - x0) ** 2 + (y1 - y0) ** 2)) END;
+         ELSE line_part(x0, y0, x1, y1) - half_part(x0, y0, x1, y1, r) END;
 CREATE MACRO part_left(x0, y0, x1, y1, r) AS
     CASE WHEN x1 ** 2 + y1 ** 2 <= r ** 2 THEN 1.0
-         ELSE nearest_part(x0, y0, x1, y1)
-              + sqrt(greatest(r ** 2 - least_square(x0, y0, x1, y1), 0) / ((x1 - x0) ** 2 + (y1 - y0) ** 2)) END;
+         ELSE line_part(x0, y0, x1, y1) + half_part(x0, y0, x1, y1, r) END;
 -- A piece of a way as a geometry; a piece without a length is a point.
 CREATE MACRO way(x0, y0, x1, y1) AS
     CASE WHEN x0 = x1 AND y0 = y1 THEN ST_Point(x0, y0) ELSE ST_MakeLine(ST_Point(x0, y0), ST_Point(x1, y1)) END;

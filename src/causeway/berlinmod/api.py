@@ -253,8 +253,9 @@ def import_dataset(
     from causeway.berlinmod.exchange import import_dataset as run
     from causeway.runtime.output_folder import refuse_used_folder
 
-    check_import(Path(source), format, coordinates, has_map=map is not None)
+    map_path = None if map is None else Path(map)
+    check_import(Path(source), format, map_path, coordinates)
     check_options(spark)
     refuse_used_folder(Path(out))
     with open_session(spark, "berlinmod import") as session:
-        return run(session, Path(source), Path(out), format, None if map is None else Path(map), coordinates)
+        return run(session, Path(source), Path(out), format, map_path, coordinates)

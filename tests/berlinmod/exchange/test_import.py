@@ -227,6 +227,8 @@ def test_mistakes_of_the_user_are_told(
         run(tmp_path / "nowhere")
     with pytest.raises(UserError, match=r"has no datamcar\.csv"):
         run(meos_files)
+    with pytest.raises(UserError, match="nothing: no such map"):
+        run(csv_files, map=tmp_path / "nothing")
     with pytest.raises(UserError, match="format is one of csv, mobilitydb; got xml"):
         run(csv_files, format="xml")
     folder = tmp_path / "files"

@@ -96,10 +96,11 @@ def test_f_trajectories() -> None:
     query = query_of(REPAIRED["f"])
     assert query.uses_now and query.sample is None and not query.windows
     assert [piece.alias for piece in query.tables] == ["P1"]
-    columns = ", ".join(f"`P1`.`{name}`" for name in ("VID", "SPD", "XWAY", "LANE", "DIR", "SEG", "POS", "T"))
+    names = ("VID", "SPD", "XWAY", "LANE", "DIR", "SEG", "POS", "T")
+    fields = ", ".join(f"'{name}', `P1`.`{name}`" for name in names)
     assert rendered(query) == (
-        "SELECT P1.VID, transform(array_sort(collect_list(struct(`P1`.`T` AS k, "
-        f"struct({columns}) AS r))), x -> x.r) FROM table_0 P1, INVOLVEDVIDS IV WHERE P1.VID = IV.VID"
+        "SELECT P1.VID, transform(array_sort(collect_list(named_struct('k', `P1`.`T`, 'r', "
+        f"named_struct({fields})))), x -> x.r) FROM table_0 P1, INVOLVEDVIDS IV WHERE P1.VID = IV.VID"
         " AND (P1.`T` BETWEEN (now[-900]) AND ( now[-600])) GROUP BY P1.VID"
     )
 

@@ -16,8 +16,8 @@ __all__ = ["provide_functions"]
 def provide_functions(spark: SparkSession, text: str) -> None:
     """Register the functions of moving objects that a statement calls.
 
-    Registering all of them when a connection opens would delay it by a second. A function of the user's own
-    goes first: one that Spark knows is left as it is.
+    Registering all of them when a connection opens would delay every connection, also those that never use
+    them. A function of the user's own goes first: one that Spark knows is left as it is.
     """
     from causeway.moving_objects import register, sql_names
 

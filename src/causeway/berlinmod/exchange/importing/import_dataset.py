@@ -59,8 +59,8 @@ class Import:
     """Files that were not there, so that their relations are empty."""
 
 
-def check_import(source: Path, format: str, coordinates: str | None, *, has_map: bool) -> None:
-    """Refuse what there is no way to read. `has_map`: the map does not come from `source`."""
+def check_import(source: Path, format: str, map_path: Path | None, coordinates: str | None) -> None:
+    """Refuse what there is no way to read, before Spark takes its seconds to start."""
     if format not in IMPORT_FORMATS:
         raise UserError(f"format is one of {', '.join(IMPORT_FORMATS)}; got {format}")
     if coordinates is not None and coordinates not in get_args(Coordinates):
@@ -70,10 +70,12 @@ def check_import(source: Path, format: str, coordinates: str | None, *, has_map:
     files = SmallFiles(source, format, _keep, [], [])
     for what in ("trips", "cars"):
         files.needed(what)
-    if not has_map and files.path("streets") is None:
+    if map_path is None and files.path("streets") is None:
         raise UserError(
             f"{source} has no {FILES[format]['streets'][0]}; give the map that the vehicles drive on"
         )
+    if map_path is not None and not map_path.exists():
+        raise UserError(f"{map_path}: no such map; make one with `causeway berlinmod map`")
 
 
 def import_dataset(
@@ -89,7 +91,7 @@ def import_dataset(
     Without `map_path` the map is made of the file of streets. Without `coordinates` they are degrees if all
     of them are Berlin's, else metres.
     """
-    check_import(source, format, coordinates, has_map=map_path is not None)
+    check_import(source, format, map_path, coordinates)
     refuse_used_folder(out)
     source, out = source.absolute(), out.absolute()
     rejects: list[Reject] = []
