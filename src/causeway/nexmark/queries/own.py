@@ -67,8 +67,8 @@ def _from_text(model: str, path: Path) -> Query:
     }
     if not named:
         raise ValueError(
-            f"the text selects from none of the streams {', '.join(streams)}; if it does, say so in a comment "
-            "as `-- reads: bid(auction, price)`"
+            f"the text selects from none of the streams {', '.join(streams)}; if it does, say so "
+            "in a comment as `-- reads: bid(auction, price)`"
         )
     declared = read_declarations(model, text, otherwise=named)
     return Query(
