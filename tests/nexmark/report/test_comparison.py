@@ -53,21 +53,6 @@ def test_a_ratio_has_the_widest_spread_that_the_rounds_allow() -> None:
     assert ratio(None, Spread(1, 1, 1)) is None
 
 
-def test_rounds_have_medians_and_keep_their_figures() -> None:
-    facts = query("q5", 100, 400, 200)
-    assert facts["events_per_second"] == 200
-    assert [one["events_per_second"] for one in facts["rounds"]] == [100, 400, 200]
-    assert "rounds" not in query("q5", 100)
-
-
-def test_rounds_at_a_rate_have_the_medians_of_latencies() -> None:
-    slow, fast = steady("q5"), steady("q5")
-    fast["latency"] = slow["latency"] | {"p50": 0.125}
-    facts = with_rounds([slow, fast])
-    assert facts["latency"]["p50"] == pytest.approx((1.125 + 0.125) / 2)
-    assert facts["latency"]["p99"] == 1.55
-
-
 def test_the_table_has_each_run_and_its_ratio_to_the_first(tmp_path: Path) -> None:
     plain = run(tmp_path / "plain", query("q5", 100, 200, 400), query("q10", 50), engine="spark")
     fast = run(tmp_path / "fast", query("q5", 800, 900, 1000))
