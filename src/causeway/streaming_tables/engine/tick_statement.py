@@ -39,7 +39,7 @@ class TickStatement:
 
     def run(self, rows: Mapping[str, pa.Table]) -> pa.Table:
         """The answer over these rows, by the keys of the relations."""
-        if self._can_be_prepared and sum(table.nbytes for table in rows.values()) <= _MOST_BYTES:
+        if self._can_be_prepared:
             found = self._run_prepared(rows)
             if found is not None:
                 return found
@@ -54,14 +54,19 @@ class TickStatement:
         from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]
         from pyspark.errors import PySparkException
 
+        is_small = sum(table.nbytes for table in rows.values()) <= _MOST_BYTES
         try:
             with unlogged():
                 if self._prepared is None or not self._prepared.is_valid():
                     schemas = {self._names[key]: table.schema for key, table in rows.items()}
                     text = self._render(self._names)[0]
                     self._prepared = prepare(self._relations.spark, text, schemas)
+                    # Whoever is behind must not plan and compile when it has caught up and time matters.
+                    if self._prepared is not None and not is_small:
+                        self._prepared.run({name: schema.empty_table() for name, schema in schemas.items()})
                 if self._prepared is not None:
-                    return self._prepared.run({self._names[key]: table for key, table in rows.items()})
+                    named = {self._names[key]: table for key, table in rows.items()}
+                    return self._prepared.run(named) if is_small else None
         except (PySparkException, Py4JJavaError):
             self._prepared = None
         self._can_be_prepared = False
