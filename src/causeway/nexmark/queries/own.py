@@ -65,12 +65,9 @@ def _from_text(model: str, path: Path) -> Query:
         for stream in streams
         if re.search(rf"\b(FROM|JOIN)\s+`?(arriving_)?{stream}\b", statement, re.IGNORECASE)
     }
-    if not named:
-        raise ValueError(
-            f"the text selects from none of the streams {', '.join(streams)}; if it does, say so "
-            "in a comment as `-- reads: bid(auction, price)`"
-        )
-    declared = read_declarations(model, text, otherwise=named)
+    # A text with a mistake may name none: then Spark says what is wrong.
+    everything = {stream: tuple(schema.names) for stream, schema in streams.items()}
+    declared = read_declarations(model, text, otherwise=named or everything)
     return Query(
         model,
         path.stem,
