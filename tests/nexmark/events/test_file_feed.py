@@ -64,10 +64,11 @@ def test_the_end_is_a_row_after_the_last_slice(tmp_path: Path, file_format: File
     path = feed.pattern("bid") / last
     assert path.stem == "000004"
     if file_format == "json":
-        assert json.loads(path.read_text()) == {"dateTime": 253_370_764_800_000}
+        row = json.loads(path.read_text())
+        assert row == {"auction": 0, "bidder": 0, "price": 0, "dateTime": 253_370_764_800_000}
     else:
         (row,) = pq.read_table(path).to_pylist()
-        assert (row["dateTime"].year, row["auction"]) == (9999, None)
+        assert (row["dateTime"].year, row["auction"], row["extra"]) == (9999, 0, None)
     assert len(list((source / "bid").iterdir())) == 4
 
 

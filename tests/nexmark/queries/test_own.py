@@ -113,7 +113,7 @@ def test_a_mistake_is_told_with_its_line(
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
-        ("none.sql", "SELECT 1", "names none of the streams person, auction, bid"),
+        ("none.sql", "SELECT 1", "selects from none of the streams person, auction, bid"),
         ("wrong.sql", "-- reads: bid(prize)\nSELECT prize FROM bid", "there is no column prize"),
         ("store.sql", "-- state store: disk\nSELECT * FROM bid", "write one of memory, rocksdb"),
         ("broken.py", "def answers(bid)\n    return bid", r"broken\.py, line 1: "),

@@ -152,13 +152,16 @@ def test_the_measured_time_is_from_planning_to_the_last_answer_and_cpu_is_read_o
     assert len(reads) <= len(batches) + 2
 
 
-def test_lines_that_are_no_events_are_counted_and_kept(spark: SparkSession, tmp_path: Path) -> None:
+@pytest.mark.parametrize("engine", ["columnar", "spark"])
+def test_lines_that_are_no_events_are_counted_and_kept(
+    spark: SparkSession, tmp_path: Path, engine: str
+) -> None:
     source, run = tmp_path / "events", tmp_path / "run"
     write_dataset(Firehose("modern", events=2_000, rate=100), source, file_format="json", slice_events=1_000)
     file = source / "bid" / "000001.jsonl"
     lines = file.read_text().splitlines(keepends=True)
     file.write_text("".join([*lines[:5], "{broken\n", *lines[5:], '{"auction": 1}\n']))
-    one = nexmark.run(run, source=source, queries="q2", check=True, spark=spark)["q2"]
+    one = nexmark.run(run, source=source, queries="q2", engine=engine, check=True, spark=spark)["q2"]
     assert one.check is not None and one.check.passed, one.check
     assert (one.malformed, one.late) == (2, 0)
     kept = (run / "q2" / "rejects" / "bid-000001.jsonl").read_text().splitlines()

@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 
 from causeway.nexmark.events.file_times import are_in_order, set_times_in_order
 from causeway.nexmark.events.slices import Slices
-from causeway.nexmark.model import MODELS
+from causeway.nexmark.model import MODELS, OPTIONAL
 from causeway.runtime.errors import UserError
 
 __all__ = ["END_OF_STREAM", "FileFeed"]
@@ -77,17 +77,23 @@ class FileFeed:
     def end(self, slices: int) -> None:
         """Let the streams end after so many slices; called again, it changes nothing."""
         for stream in self._streams:
-            time, schema = self._model.time[stream], self._model.streams[stream]
-            row = {name: [END_OF_STREAM if name == time else None] for name in schema.names}
-            table = pa.table(row, schema=schema)
+            schema = self._model.streams[stream]
+            row = {field.name: _last(field) for field in schema if field.name not in OPTIONAL}
             for folder in self.folders(stream):
                 if self.format(stream) == "json":
-                    line = json.dumps({time: round(1000 * END_OF_STREAM.timestamp())})
+                    line = json.dumps(row, default=lambda time: round(1000 * time.timestamp()))
                     _write_whole(folder / f"{slices:06d}.jsonl", f"{line}\n".encode())
                 else:
                     buffer = pa.BufferOutputStream()
-                    pq.write_table(table, buffer)
+                    pq.write_table(pa.Table.from_pylist([row], schema=schema), buffer)
                     _write_whole(folder / f"{slices:06d}.parquet", buffer.getvalue().to_pybytes())
+
+
+def _last(field: pa.Field) -> object:
+    """A value of the row that ends a stream: none is null that an event must have."""
+    if pa.types.is_timestamp(field.type):
+        return END_OF_STREAM
+    return "" if pa.types.is_string(field.type) else 0
 
 
 def _lay_out(slices: Slices, stream: str, feed: Path) -> None:

@@ -63,10 +63,13 @@ def _from_text(model: str, path: Path) -> Query:
     named = {
         stream: tuple(streams[stream].names)
         for stream in streams
-        if re.search(rf"\b(arriving_)?{stream}\b", statement)
+        if re.search(rf"\b(FROM|JOIN)\s+`?(arriving_)?{stream}\b", statement, re.IGNORECASE)
     }
     if not named:
-        raise ValueError(f"the text names none of the streams {', '.join(streams)}")
+        raise ValueError(
+            f"the text selects from none of the streams {', '.join(streams)}; if it does, say so "
+            "in a comment as `-- reads: bid(auction, price)`"
+        )
     declared = read_declarations(model, text, otherwise=named)
     return Query(
         model,

@@ -23,7 +23,7 @@ def note_slices(slices: Slices, streams: Sequence[str], notes: Path, rejects: Pa
             events = sum(pq.read_metadata(path).num_rows for path in paths)
             size = sum(path.stat().st_size for path in paths)
         else:
-            content = slices.read(number, dict.fromkeys(streams, ()))
+            content = slices.read(number, {stream: (slices.model.time[stream],) for stream in streams})
             events, size = sum(content.events.values()), content.bytes
             keep_rejects(rejects, number, content.rejects)
         writer.write(number, SliceNote(None, events, size))

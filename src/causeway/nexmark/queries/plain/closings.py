@@ -80,7 +80,8 @@ class Closing(StatefulProcessor):
             else:
                 category = row.category
         if opened is None:
-            self._waiting.appendList(bids)
+            if bids:
+                self._waiting.appendList(bids)
         else:
             good = [offered for at, offered in bids if opened <= at < ends and offered >= reserve]
             price = max([*good, price] if price is not None else good, default=None)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 import pyarrow as pa
 
 from causeway.nexmark.events.file_feed import END_OF_STREAM, FileFeed
-from causeway.nexmark.model import ARRIVAL, MODELS
+from causeway.nexmark.model import ARRIVAL, MODELS, OPTIONAL
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -41,8 +41,12 @@ def plain_streams(
             spark.readStream.format("parquet" if in_parquet else "json")
             .schema(", ".join(f"`{field.name}` {_sql_type(field, in_parquet)}" for field in fields))
             .option("maxFilesPerTrigger", files)
+            .option("mode", "DROPMALFORMED")
             .load(str(feed.pattern(stream).resolve()))
         )
+        if not in_parquet:
+            # Else a line without them would be an event with nulls.
+            rows = rows.dropna(subset=[field.name for field in fields if field.name not in OPTIONAL])
         needed = dict.fromkeys(columns if delay is None else (*columns, time))
         rows = rows.selectExpr(*(_expression(fields, name, in_parquet) for name in needed))
         if delay is not None:
