@@ -6,17 +6,17 @@
     causeway nexmark compare DIR/flink DIR/spark DIR/columnar       # the tables and a page
 
 Flink comes from PyPI, into an environment of its own in the user's cache folder. Its statements are those of
-nexmark/nexmark (`nexmark_flink/queries`); where there are two ways to write one, the faster is measured, and
-the other has a name of its own (`--queries q7.join`). It runs in streaming mode, with object reuse,
-mini-batches and split distinct aggregates, its state on the heap, no checkpoints, answers to `blackhole`.
-Spark runs with its checkpoints, and its `noop` takes the answers. Flink refuses q6.
+nexmark/nexmark (`nexmark_flink/queries`); where there are more ways to write one, each has a name of its own
+(`--queries q7,q7.join,q7.top_n --sides flink` tells the fastest). It runs in streaming mode, with object
+reuse, mini-batches and split distinct aggregates, its state on the heap, no checkpoints, answers to
+`blackhole`. Spark runs with its checkpoints, and its `noop` takes the answers. Flink refuses q6.
 
-All have the same events, cores, Java, heap and Java options; of two garbage collectors each has its better
-(`--sides flink:g1,flink:parallel` tries both). Every side is one process, as a cluster is that is there for
-many queries. It answers a query over a smaller set first, three times, so that Java is warm; then the sides
-take turns. A round is repeated, twice at most, if other processes took more than 0.15 cores. Time is from the
-statement to the end of the job, all windows emitted, planning included. CPU time is that of the process and
-all below it.
+All have the same events, cores, Java, heap and Java options, and the parallel garbage collector, unless G1 is
+asked for (`--sides flink:g1,flink:parallel` tries both). Every side is one process, as a cluster is that is
+there for many queries. It answers a query over a smaller set first, three times, so that Java is warm; then
+the sides take turns. A round is repeated, twice at most, if other processes took more than 0.15 cores. Time
+is from the statement to the end of the job, all windows emitted, planning included. CPU time is that of the
+process and all below it.
 """
 
 from __future__ import annotations

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -45,8 +44,7 @@ def check_queries(
 
 def _spark_checks(
     queries: Sequence[str], side: Side, workload: Workload, scratch: Path
-) -> list[tuple[str, dict[str, Any]]]:
-    found = []
+) -> Iterator[tuple[str, dict[str, Any]]]:
     master = f"local[{CORES}]"
     with spark_session("nexmark vs flink", master=master, settings=side.settings()["conf"]) as spark:
         for query in queries:
@@ -59,15 +57,12 @@ def _spark_checks(
                 check=True,
                 spark=spark,
             )
-            found.append((query, dict(result[query].facts["check"])))
-            print(f"{side.name} {query} checked", file=sys.stderr)
-    return found
+            yield query, dict(result[query].facts["check"])
 
 
 def _flink_checks(
     queries: Sequence[str], side: Side, workload: Workload, scratch: Path
-) -> list[tuple[str, dict[str, Any]]]:
-    found = []
+) -> Iterator[tuple[str, dict[str, Any]]]:
     for query in queries:
         events = workload.of(query)[0]
         settings = side.settings() | {
@@ -83,7 +78,6 @@ def _flink_checks(
         printed = scratch / f"{query}.txt"
         with spark_session("nexmark vs flink", master=f"local[{CORES}]") as spark:
             name = plain_name(query)
-            found.append((query, compare(spark, events.folder, name, rules_of(side, query), printed)))
+            found = compare(spark, events.folder, name, rules_of(side, query), printed)
         printed.unlink()
-        print(f"{side.name} {query} checked", file=sys.stderr)
-    return found
+        yield query, found

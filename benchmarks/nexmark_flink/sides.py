@@ -24,8 +24,8 @@ __all__ = ["CORES", "SIDES", "Attempt", "Side", "SideProcess", "parse_sides"]
 
 CORES: Final = 2
 SIDES: Final = ("flink", "spark", "columnar")
-_BETTER_COLLECTORS: Final = {"flink": "parallel", "spark": "parallel", "columnar": "parallel"}
-"""Each system's better one; docs/nexmark.md has the measurement."""
+_USUAL_COLLECTORS: Final = {"flink": "parallel", "spark": "parallel", "columnar": "parallel"}
+"""To be each system's better one: `--sides flink:g1,flink:parallel` tells which; not measured yet."""
 _COLLECTORS: Final = {"g1": "-XX:+UseG1GC", "parallel": "-XX:+UseParallelGC"}
 _PACKAGE: Final = Path(__file__).resolve().parent
 _PATIENCE_SECONDS: Final = 60
@@ -76,7 +76,7 @@ def parse_sides(text: str, heap: str) -> list[Side]:
     sides = []
     for name in text.split(","):
         system, _, collector = name.strip().partition(":")
-        collector = collector or _BETTER_COLLECTORS.get(system, "")
+        collector = collector or _USUAL_COLLECTORS.get(system, "")
         if system not in SIDES or collector not in _COLLECTORS:
             raise UserError(
                 f"--sides: {name!r} is none of {', '.join(SIDES)}, with :g1 or :parallel behind it or not"
