@@ -27,6 +27,7 @@ from causeway import nexmark
 from causeway.nexmark.events.firehose_process import FirehoseClock
 from causeway.nexmark.generator.encoding import write_file
 from causeway.nexmark.generator.scale import scaled_firehose
+from causeway.runtime.errors import UserError
 from causeway.spark.session import spark_session
 from nexmark_flink.records import Records
 from nexmark_flink.sides import CORES, Side, SideProcess
@@ -199,6 +200,8 @@ def _milliseconds(text: str) -> int:
 def _latency(clock: FirehoseClock, completed: Any, seen: Any) -> dict[str, Any]:
     due = np.array([clock.wall(float(moment)) for moment in completed])
     seconds = (seen - due)[due - clock.started >= _WARM_UP_SECONDS]
+    if not len(seconds):
+        raise UserError(f"none of {len(due):,} answers was due after the warm-up of {_WARM_UP_SECONDS} s")
     parts = {f"p{part}": float(np.percentile(seconds, part)) for part in (50, 95, 99)}
     whole = {"min": float(seconds.min()), "mean": float(seconds.mean()), "max": float(seconds.max())}
     return whole | parts | {"answers": len(seconds)}
