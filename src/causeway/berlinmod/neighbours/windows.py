@@ -15,11 +15,11 @@ import pyarrow as pa
 from causeway.berlinmod.model.arrays import BOOL, F64, I64
 from causeway.berlinmod.neighbours.intervals import INTERVALS, joined
 from causeway.berlinmod.neighbours.slabs import Tracks
-from causeway.berlinmod.scans.collection import leave_little_to_collect
 from causeway.berlinmod.scans.rows import Rows
 from causeway.berlinmod.scans.source import Source
 from causeway.moving_objects.conversions.binary import binary_array, flat_bytes
 from causeway.runtime.compiled import kernel
+from causeway.spark.collection import leave_little_to_collect
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -13,8 +13,8 @@ import pyarrow.parquet as pq
 
 from causeway.berlinmod.dataset import HISTORIES, TRIPS, Dataset
 from causeway.berlinmod.model.arrays import F64, I32
-from causeway.berlinmod.scans.collection import leave_little_to_collect
 from causeway.runtime.errors import UserError
+from causeway.spark.collection import leave_little_to_collect
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

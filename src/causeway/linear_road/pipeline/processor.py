@@ -13,6 +13,7 @@ from pyspark.sql.streaming.stateful_processor import StatefulProcessor, Stateful
 from causeway.linear_road.history.prepared import PreparedHistory
 from causeway.linear_road.model.rules import RULES
 from causeway.linear_road.pipeline.shard import Shard
+from causeway.spark.collection import leave_little_to_collect
 from causeway.streaming.cells import concatenate, pack, unpack
 from causeway.streaming.state import CellStore
 
@@ -67,4 +68,5 @@ class RoadProcessor(StatefulProcessor):
         yield pd.DataFrame({"shard": [shard], "answers": [pack(answers)]})
 
     def close(self) -> None:
-        """Nothing to close."""
+        """The end of a task."""
+        leave_little_to_collect()

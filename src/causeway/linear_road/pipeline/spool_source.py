@@ -30,6 +30,7 @@ from causeway.linear_road.driver.spool import (
 from causeway.linear_road.keeping.kept_mark import KeptMark
 from causeway.linear_road.model.tuples import INPUT_SCHEMA
 from causeway.linear_road.pipeline.tuples_by_shard import deal
+from causeway.spark.collection import leave_little_to_collect
 from causeway.streaming.cells import pack
 
 __all__ = ["SPOOL_DDL", "SpoolSource"]
@@ -118,6 +119,7 @@ class _SpoolReader(DataSourceStreamReader):
             ],
             schema=_SCHEMA,
         )
+        leave_little_to_collect()
 
     def commit(self, end: dict[str, int]) -> None:
         """Remove what has been answered and kept; the newest file stays: its name tells what is delivered."""

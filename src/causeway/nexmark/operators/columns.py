@@ -19,6 +19,7 @@ from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPart
 
 from causeway.nexmark.operators.kernels import Longs
 from causeway.nexmark.operators.slice_reader import SliceReader
+from causeway.spark.collection import leave_little_to_collect
 from causeway.streaming.cells import pack_table, unpack_table
 
 if TYPE_CHECKING:
@@ -94,6 +95,7 @@ def write_answer_cells(batch: DataFrame, folder: Path) -> None:
                 unfinished = path.with_name(f".{path.name}.{os.getpid()}")
                 pq.write_table(unpack_table(cell.as_buffer()), unfinished, use_dictionary=False)
                 unfinished.replace(path)
+        leave_little_to_collect()
         yield from ()
 
     batch.mapInArrow(write, "slice INT").write.format("noop").mode("overwrite").save()

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
+from causeway.spark.collection import leave_little_to_collect
 from causeway.streaming.state import CellStore
 
 if TYPE_CHECKING:
@@ -49,4 +50,5 @@ class KernelProcessor(StatefulProcessor):
         yield from take_step(kernel, rows, tables, self._delay)
 
     def close(self) -> None:
-        """Nothing to close."""
+        """The end of a task."""
+        leave_little_to_collect()

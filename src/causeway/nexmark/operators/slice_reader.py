@@ -27,6 +27,7 @@ from causeway.nexmark.events.slices import Slices
 from causeway.nexmark.model import MODELS, Model
 from causeway.nexmark.operators.kernels import Longs, split_late
 from causeway.nexmark.operators.slice_notes import SliceNote, SliceNotes
+from causeway.spark.collection import leave_little_to_collect
 
 if TYPE_CHECKING:
     from causeway.nexmark.events.event_text import Reject
@@ -118,6 +119,7 @@ class SliceReader(DataSourceStreamReader):
                 keep_late_file(late_file(rejects, stream, f"{number:06d}"), late)
             self._notes.write(number, SliceNote(newest, sum(content.events.values()), content.bytes))
             yield number, in_time, newest
+        leave_little_to_collect()
 
     def _newest(self, tables: Mapping[str, pa.Table]) -> int | None:
         times = [

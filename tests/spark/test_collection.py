@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import weakref
 
-from causeway.berlinmod.scans.collection import leave_little_to_collect
+from causeway.spark.collection import leave_little_to_collect
 
 
 class _Knot:
