@@ -44,9 +44,10 @@ run: $(VENV)/.installed ## a small Linear Road: traffic, all answers on Spark, v
 	$(BIN)/causeway linear-road generate --out $(DEMO)/workload --xways 0.5 --minutes 60
 	$(BIN)/causeway linear-road history $(DEMO)/workload
 	@# A second process asks for the reports while the run keeps them, without hurry: deadlines are the run's.
-	@(until [ -d '$(DEMO_REPORTS)' ]; do sleep 1; done; \
+	@# Its output file is made first: a run that ends at once may come before the second process.
+	@: > '$(DEMO)/statements.txt'; (until [ -d '$(DEMO_REPORTS)' ]; do sleep 1; done; \
 		exec nice -n 15 $(BIN)/causeway sql --warehouse '$(DEMO)/run/warehouse' --file examples/live-recent-old.sql --timing) \
-		> '$(DEMO)/statements.txt' 2>&1 & \
+		>> '$(DEMO)/statements.txt' 2>&1 & \
 	asking=$$!; trap 'kill $$asking 2>/dev/null' EXIT; \
 	echo '$(BIN)/causeway linear-road run $(DEMO)/workload --out $(DEMO)/run --from-minute 58 --speed 2 --keep POSREPORTS'; \
 	$(BIN)/causeway linear-road run $(DEMO)/workload --out $(DEMO)/run --from-minute 58 --speed 2 --keep POSREPORTS \

@@ -179,20 +179,9 @@ def _apart(past: Path, folder: Path, version: str | None) -> pa.Table:
 
 
 def _by_delta_on_spark(past: Path) -> pa.Table:
-    import pyspark
+    from others.delta import delta_session
 
-    from causeway.runtime.cache import user_cache
-    from causeway.spark.session import spark_session
-    from others.delta import newest_delta
-
-    package, _ = newest_delta(".".join(pyspark.__version__.split(".")[:2]))
-    settings = {
-        "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
-        "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
-        "spark.jars.packages": package,
-        "spark.jars.ivy": str(user_cache() / "ivy"),
-    }
-    with spark_session("open format", "local[2]", settings) as spark:
+    with delta_session("open format", "local[2]", {}) as (spark, _):
         return spark.read.format("delta").load(str(past)).toArrow()
 
 

@@ -6,35 +6,35 @@ that stream in, so these have optimized writes, automatic compaction and file st
 
 from __future__ import annotations
 
-import urllib.error
-import urllib.request
-from collections.abc import Sequence
-from contextlib import ExitStack
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from xml.etree import ElementTree
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pyspark
 from deltalake import DeltaTable
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 from causeway.runtime.cache import user_cache
+from causeway.runtime.errors import UserError
 from causeway.spark.session import spark_session
 from others.system import Reader, System, UnavailableError, folder_bytes
 from position_reports import batches
 
-_MAVEN = "https://repo1.maven.org/maven2/io/delta"
 _SCHEMA = "VID INT, SPD INT, XWAY INT, LANE INT, DIR INT, SEG INT, POS INT, T BIGINT"
 _PROPERTIES = (
     "TBLPROPERTIES ('delta.autoOptimize.optimizeWrite' = 'true', 'delta.autoOptimize.autoCompact' = 'true', "
     "'delta.dataSkippingStatsColumns' = 'T,VID', 'delta.checkpointInterval' = '100')"
 )
-_SETTINGS = {
+_DELTA = {
     "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
     "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
+}
+_SETTINGS = {
     # One table's metadata is small; the default is made for large clusters.
     "spark.databricks.delta.snapshotPartitions": "2",
     # Several files, so that their statistics can leave some out.
@@ -45,22 +45,30 @@ _SETTINGS = {
 }
 
 
-def newest_delta(spark_version: str) -> tuple[str, str]:
-    """Maven's name and version of the Delta for a Spark version such as 4.2."""
-    name = f"delta-spark_{spark_version}_2.13"
-    try:
-        with urllib.request.urlopen(f"{_MAVEN}/{name}/maven-metadata.xml", timeout=30) as answer:
-            release = ElementTree.fromstring(answer.read()).findtext("versioning/release")
-    except urllib.error.HTTPError as failure:
-        raise UnavailableError(
-            f"Maven has no Delta for Spark {spark_version} (HTTP {failure.code}); --delta-spark names a "
-            "version of Spark to install for it, such as 4.2"
-        ) from failure
-    except OSError as failure:
-        raise UnavailableError(f"Maven can't be reached: {failure}") from failure
-    if release is None:
-        raise UnavailableError(f"Maven names no release of {name}")
-    return f"io.delta:{name}:{release}", release
+@contextmanager
+def delta_session(
+    application: str, master: str, settings: dict[str, str]
+) -> Iterator[tuple[SparkSession, str]]:
+    """A Spark with the newest Delta that Maven has for its version, and that Delta's version.
+
+    Spark's own resolver gets the jars into the user's cache.
+    """
+    version = ".".join(pyspark.__version__.split(".")[:2])
+    name = f"delta-spark_{version}_2.13"
+    chosen = _DELTA | settings
+    chosen["spark.jars.packages"] = f"io.delta:{name}:latest.release"
+    chosen["spark.jars.ivy"] = str(user_cache() / "ivy")
+    with ExitStack() as stack:
+        try:
+            spark = stack.enter_context(spark_session(application, master, chosen))
+        except UserError as failure:
+            raise UnavailableError(
+                f"Delta for Spark {version} can't be had from Maven; --delta-spark names a version of Spark "
+                "to install for it, such as 4.2"
+            ) from failure
+        found = re.search(rf"{re.escape(name)}-([^/,]+)\.jar", spark.conf.get("spark.jars") or "")
+        assert found is not None, "Spark started without the jar that it was asked for"
+        yield spark, found[1]
 
 
 class Delta(System):
@@ -70,15 +78,12 @@ class Delta(System):
 
     def __init__(self, folder: Path) -> None:
         """Start Spark."""
-        package, release = newest_delta(".".join(pyspark.__version__.split(".")[:2]))
         self._folder = folder
         self._stack = ExitStack()
         settings = _SETTINGS | {
-            "spark.jars.packages": package,
-            "spark.jars.ivy": str(user_cache() / "ivy"),
             "spark.sql.warehouse.dir": str(folder / "warehouse"),
         }
-        self._spark = self._stack.enter_context(spark_session("comparison", "local[*]", settings))
+        self._spark, release = self._stack.enter_context(delta_session("comparison", "local[*]", settings))
         self._query: StreamingQuery | None = None
         self._log: DeltaTable | None = None
         self.version = f"{release} on Spark {self._spark.version}"
