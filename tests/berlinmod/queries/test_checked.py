@@ -20,6 +20,7 @@ pytestmark = pytest.mark.slow
 
 
 def _differences(run: RunResult) -> dict[tuple[str, str], tuple[str, ...]]:
+    """Of a run with a check."""
     return {(one.query, one.representation): one.differences for one in run.queries if not one.passed}
 
 
@@ -44,7 +45,10 @@ def test_how_files_are_cut_changes_nothing(spark: SparkSession, tmp_path: Path) 
     for k, cut in enumerate(((12, 12), (2, 1))):
         dataset = random_city(3).write(tmp_path / f"city-{k}", *cut)
         run = berlinmod.run(dataset, tmp_path / f"run-{k}", runs=1, spark=spark)
-        assert _differences(run) == {}
+        # Without a check, the trip-based answers alone are compared: with the object-based ones.
+        assert {one.query for one in run.queries if one.representation == "tba" and one.passed} == {
+            f"q{number}" for number in range(1, 27)
+        }
         tables.append({(one.query, one.representation): one.table() for one in run.queries})
     for key, table in tables[0].items():
         assert compare(key[0], tables[1][key], table).passed, key

@@ -10,7 +10,7 @@ import pyarrow as pa
 from causeway.berlinmod.model.arrays import F64, I64
 from causeway.berlinmod.neighbours.intervals import INTERVALS, joined
 from causeway.berlinmod.scans.rows import EVERYTHING, Rows, Runs, runs_in_boxes
-from causeway.berlinmod.scans.source import Source
+from causeway.berlinmod.scans.source import AT_POINT_METRES, Source
 from causeway.moving_objects.kernels.spans import grown
 from causeway.runtime.compiled import kernel
 
@@ -21,16 +21,24 @@ __all__ = ["cell_of", "scan"]
 
 
 def scan(source: Source, points: str) -> DataFrame:
-    """Intervals in which a point (`reference`, its Id) is the node nearest to a vehicle (`candidate`)."""
-    table = source.table(points)
-    ids = table.column("Id").to_numpy()
+    """Intervals in which a point (`reference`, its Id) is the node nearest to a vehicle (`candidate`).
+
+    A point that is no node is nobody's nearest node.
+    """
     nodes = source.table("Nodes").column("Pos").to_pylist()
     node_x, node_y = (np.array([one[axis] for one in nodes]) for axis in ("x", "y"))
-    place = [(one["x"], one["y"]) for one in table.column("Pos").to_pylist()]
-    cells = [cell_of(x, y, node_x, node_y) for x, y in place]
-    walls = np.concatenate([cell[0] for cell in cells])
-    offsets = np.concatenate([[0], np.cumsum([len(cell[0]) for cell in cells])]).astype(np.int64)
-    boxes = np.array([cell[1] for cell in cells])
+    numbers: list[int] = []
+    cells: list[tuple[F64, F64]] = []
+    for row in source.table(points).to_pylist():
+        metres = np.hypot(node_x - row["Pos"]["x"], node_y - row["Pos"]["y"])
+        node = int(metres.argmin())
+        if metres[node] <= AT_POINT_METRES:
+            numbers.append(row["Id"])
+            cells.append(cell_of(node_x[node], node_y[node], node_x, node_y))
+    ids = np.array(numbers, np.int32)
+    walls = np.concatenate([np.empty((0, 3)), *(cell[0] for cell in cells)])
+    offsets = np.cumsum([0, *(len(cell[0]) for cell in cells)], dtype=np.int64)
+    boxes = np.array([cell[1] for cell in cells]).reshape(-1, 4)
 
     def work(rows: Rows) -> pa.Table:
         runs = runs_in_boxes(rows, boxes)
