@@ -11,7 +11,7 @@ import pytest
 import shapely
 
 from causeway.berlinmod.neighbours.aggregates import smallest_aggregate
-from causeway.berlinmod.neighbours.nearest_nodes import cell_of
+from causeway.berlinmod.neighbours.nearest_nodes import cell_of, cells_of
 from causeway.berlinmod.neighbours.slabs import Tracks
 from causeway.berlinmod.neighbours.sweep import nearest
 
@@ -169,3 +169,13 @@ def test_a_cell_has_the_places_that_are_nearest_to_its_node() -> None:
             is_nearest = metres[node] <= metres.min()
             assert bool((walls[:, 0] * px + walls[:, 1] * py <= walls[:, 2]).all()) == is_nearest
             assert not is_nearest or (box[0] <= px <= box[1] and box[2] <= py <= box[3])
+
+
+def test_a_point_that_is_no_node_has_no_cell() -> None:
+    node_x, node_y = np.array([0.0, 100.0, 300.0]), np.array([0.0, 0.0, 50.0])
+    where, cells = cells_of(np.array([50.0, 100.006, 300.0]), np.array([0.0, 0.006, 50.02]), node_x, node_y)
+    assert where.tolist() == [1]
+    walls, box = cell_of(100.0, 0.0, node_x, node_y)
+    assert np.array_equal(cells[0][0], walls)
+    assert np.array_equal(cells[0][1], box)
+    assert cells_of(np.array([1.0]), np.array([1.0]), node_x, node_y)[1] == []

@@ -17,7 +17,7 @@ from causeway.runtime.compiled import kernel
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-__all__ = ["cell_of", "scan"]
+__all__ = ["cell_of", "cells_of", "scan"]
 
 
 def scan(source: Source, points: str) -> DataFrame:
@@ -25,17 +25,10 @@ def scan(source: Source, points: str) -> DataFrame:
 
     A point that is no node is nobody's nearest node.
     """
-    nodes = source.table("Nodes").column("Pos").to_pylist()
-    node_x, node_y = (np.array([one[axis] for one in nodes]) for axis in ("x", "y"))
-    numbers: list[int] = []
-    cells: list[tuple[F64, F64]] = []
-    for row in source.table(points).to_pylist():
-        metres = np.hypot(node_x - row["Pos"]["x"], node_y - row["Pos"]["y"])
-        node = int(metres.argmin())
-        if metres[node] <= AT_POINT_METRES:
-            numbers.append(row["Id"])
-            cells.append(cell_of(node_x[node], node_y[node], node_x, node_y))
-    ids = np.array(numbers, np.int32)
+    table = source.table(points)
+    nodes = source.table("Nodes")
+    where, cells = cells_of(*_places(table), *_places(nodes))
+    ids = table.column("Id").to_numpy()[where]
     walls = np.concatenate([np.empty((0, 3)), *(cell[0] for cell in cells)])
     offsets = np.cumsum([0, *(len(cell[0]) for cell in cells)], dtype=np.int64)
     boxes = np.array([cell[1] for cell in cells]).reshape(-1, 4)
@@ -52,6 +45,19 @@ def scan(source: Source, points: str) -> DataFrame:
         return pa.table(found)
 
     return joined(source.tasks(source.groups(), INTERVALS, work, EVERYTHING))
+
+
+def cells_of(x: F64, y: F64, node_x: F64, node_y: F64) -> tuple[I64, list[tuple[F64, F64]]]:
+    """Which of the points are nodes, and their Voronoi cells. Within 1 cm of a node, a point is that node."""
+    where = []
+    cells = []
+    for k in range(len(x)):
+        metres = np.hypot(node_x - x[k], node_y - y[k])
+        node = int(metres.argmin())
+        if metres[node] <= AT_POINT_METRES:
+            where.append(k)
+            cells.append(cell_of(node_x[node], node_y[node], node_x, node_y))
+    return np.array(where, np.int64), cells
 
 
 def cell_of(x: float, y: float, node_x: F64, node_y: F64) -> tuple[F64, F64]:
@@ -78,6 +84,11 @@ def cell_of(x: float, y: float, node_x: F64, node_y: F64) -> tuple[F64, F64]:
     shifted = [(a, b, c + a * x + b * y) for a, b, c in walls]
     box = np.array([min(xs) + x - 1.0, max(xs) + x + 1.0, min(ys) + y - 1.0, max(ys) + y + 1.0])
     return np.array(shifted).reshape(-1, 3), box
+
+
+def _places(table: pa.Table) -> tuple[F64, F64]:
+    places = table.column("Pos").to_pylist()
+    return np.array([one["x"] for one in places]), np.array([one["y"] for one in places])
 
 
 def _clip(corners: list[tuple[float, float]], a: float, b: float, c: float) -> list[tuple[float, float]]:
