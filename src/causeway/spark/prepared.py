@@ -5,11 +5,11 @@ the physical plan is kept. Its relations are RDDs of one partition, which holds 
 Java's. Before a run the batch in the array is replaced; a task takes the partition as it is when it starts.
 
 Everything runs in one task, without shuffles and broadcasts of rows: their results would be kept, and the
-next run would see them again. Spark plans shuffles even so, above the join of a join for example, where it does
-not see that both sides are one partition each. A shuffle of one partition into one changes nothing, and is taken
-out of the plan. A statement whose plan has a broadcast of rows, or anything else that is settled while planning,
-such as the current time, is not prepared. All of this leans on internals of Spark; `tests/spark/test_prepared.py`
-says what changed.
+next run would see them again. Spark plans shuffles even so, such as above a join of joins, where it does not
+see that both sides are one partition each. A shuffle of one partition into one changes nothing, and is taken
+out of the plan. A statement whose plan has a broadcast of rows, or anything else that is settled while
+planning, such as the current time, is not prepared. All of this leans on internals of Spark;
+`tests/spark/test_prepared.py` says what changed.
 """
 
 from __future__ import annotations
