@@ -2,8 +2,9 @@
 
 A tick is answered when no row can come any more that belongs to it, so an answer does not depend on how rows
 came in batches. If it does not depend on the rows of the last seconds before the tick (`WHERE T < NOW()`), it
-is computed when the others are there, and is at hand when the tick is over. There are four ways, from the most
-general to the fastest:
+is computed when the others are there, and is at hand when the tick is over.
+
+There are four ways, from the most general to the fastest:
 
     each tick   the statement is run once for each tick, over relations as of that tick
     together    one statement for many ticks: LATERAL runs the user's for each of them, over windows that have
