@@ -1,4 +1,4 @@
-"""Answers that do not depend on the tick's own rows are computed before the tick is over, and are the same."""
+"""Answers that do not need the rows of the tick itself are computed before it is over, and are the same."""
 
 from __future__ import annotations
 
