@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -122,6 +123,22 @@ def test_a_join_of_joins_is_one_task(spark: SparkSession) -> None:
     assert sorted(tuple(row.values()) for row in again.to_pylist()) == [(7, 1, 2), (8, 1, 2)], _CHANGED
     nothing = statement.run({"lefts": _left((1, "a", 7)), "rights": _right()})
     assert nothing.num_rows == 0, _CHANGED
+
+
+def test_a_thread_of_its_own_prepares(spark: SparkSession) -> None:
+    """No session is active in a new thread, and a step of a plan without a session cannot be run."""
+    with ThreadPoolExecutor(1) as thread:
+        statement = thread.submit(
+            prepare,
+            spark,
+            """SELECT L.T, COUNT(*) AS N FROM lefts L JOIN rights R ON R.A = L.A JOIN lefts M ON M.A = R.A
+               GROUP BY L.T""",
+            {"lefts": _LEFT, "rights": _RIGHT},
+        ).result()
+        assert statement is not None
+        rows = {"lefts": _left((1, "a", 7)), "rights": _right((1, 0.5))}
+        answer = thread.submit(statement.run, rows).result()
+    assert [tuple(row.values()) for row in answer.to_pylist()] == [(7, 1)]
 
 
 def test_an_order_over_all_rows_stays(spark: SparkSession) -> None:

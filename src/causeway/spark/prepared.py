@@ -18,6 +18,7 @@ import itertools
 import json
 import threading
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -96,12 +97,13 @@ def prepare(spark: SparkSession, text: str, relations: Mapping[str, pa.Schema]) 
     execution = frame.queryExecution()
     if not _means_the_same_later(execution, places):
         return None
-    plan = _without_shuffles(own, execution.executedPlan())
-    if not _keeps_nothing(plan, places):
-        return None
-    batches = frame.toArrowBatchRdd(plan)
-    if batches.getNumPartitions() != 1:
-        return None
+    with _active(own, session):
+        plan = _without_shuffles(own, execution.executedPlan())
+        if not _keeps_nothing(plan, places):
+            return None
+        batches = frame.toArrowBatchRdd(plan)
+        if batches.getNumPartitions() != 1:
+            return None
     return PreparedStatement(spark, session, places, _arrow_schema(frame), batches)
 
 
@@ -216,6 +218,21 @@ def _means_the_same_later(execution: Any, places: Mapping[str, _Place]) -> bool:
         if kind == "View" and str(node["desc"]["identifier"]["table"]).lower() not in names:
             return False
     return True
+
+
+@contextmanager
+def _active(spark: Any, session: Any) -> Iterator[None]:
+    """A step that is added to a plan belongs to the session that is active in its thread, if there is one."""
+    sessions = spark._jvm.org.apache.spark.sql.classic.SparkSession
+    before = sessions.getActiveSession()
+    sessions.setActiveSession(session)
+    try:
+        yield
+    finally:
+        if before.isDefined():
+            sessions.setActiveSession(before.get())
+        else:
+            sessions.clearActiveSession()
 
 
 def _without_shuffles(spark: Any, plan: Any) -> Any:
