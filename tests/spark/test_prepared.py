@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -103,3 +104,51 @@ def test_settings_are_those_of_the_session(spark: SparkSession) -> None:
         assert [tuple(row.values()) for row in answer.to_pylist()] == [(7,)]
     finally:
         spark.conf.set("spark.sql.ansi.enabled", before)
+
+
+def test_a_join_of_joins_is_one_task(spark: SparkSession) -> None:
+    """Spark plans shuffles here, since it takes the result of a join for more than one partition."""
+    statement = prepare(
+        spark,
+        """SELECT L.T, J.A, J.N FROM lefts L JOIN (
+             SELECT L1.A, L2.T, COUNT(*) AS N
+             FROM lefts L1 JOIN lefts L2 ON L1.A = L2.A JOIN rights R ON R.A = L2.A
+             GROUP BY L1.A, L2.T) J ON J.T = L.T""",
+        {"lefts": _LEFT, "rights": _RIGHT},
+    )
+    assert statement is not None, "Spark plans a step that is not taken out; see _without_shuffles"
+    first = statement.run({"lefts": _left((1, "a", 7), (2, "b", 8)), "rights": _right((1, 0.5), (1, 2.0))})
+    assert [tuple(row.values()) for row in first.to_pylist()] == [(7, 1, 2)]
+    again = statement.run({"lefts": _left((1, "a", 7), (1, "c", 8)), "rights": _right((1, 0.5))})
+    assert sorted(tuple(row.values()) for row in again.to_pylist()) == [(7, 1, 2), (8, 1, 2)], _CHANGED
+    nothing = statement.run({"lefts": _left((1, "a", 7)), "rights": _right()})
+    assert nothing.num_rows == 0, _CHANGED
+
+
+def test_a_thread_of_its_own_prepares(spark: SparkSession) -> None:
+    """No session is active in a new thread, and a step of a plan without a session cannot be run."""
+    with ThreadPoolExecutor(1) as thread:
+        statement = thread.submit(
+            prepare,
+            spark,
+            """SELECT L.T, COUNT(*) AS N FROM lefts L JOIN rights R ON R.A = L.A JOIN lefts M ON M.A = R.A
+               GROUP BY L.T""",
+            {"lefts": _LEFT, "rights": _RIGHT},
+        ).result()
+        assert statement is not None
+        rows = {"lefts": _left((1, "a", 7)), "rights": _right((1, 0.5))}
+        answer = thread.submit(statement.run, rows).result()
+    assert [tuple(row.values()) for row in answer.to_pylist()] == [(7, 1)]
+
+
+def test_an_order_over_all_rows_stays(spark: SparkSession) -> None:
+    """A global sort shuffles by ranges; without the shuffle its one task still sorts."""
+    statement = prepare(
+        spark,
+        "SELECT L.A, R.C FROM lefts L JOIN rights R ON L.A = R.A ORDER BY R.C DESC",
+        {"lefts": _LEFT, "rights": _RIGHT},
+    )
+    assert statement is not None
+    for values in ([1.0, 3.0, 2.0], [5.0, 4.0, 6.0, 0.5]):
+        answer = statement.run({"lefts": _left((1, "a", 1)), "rights": _right(*((1, v) for v in values))})
+        assert answer.column("C").to_pylist() == sorted(values, reverse=True), _CHANGED

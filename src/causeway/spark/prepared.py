@@ -4,9 +4,11 @@ Parsing, analyzing, optimizing and compiling a small statement takes Spark much 
 the physical plan is kept. Its relations are RDDs of one partition, which holds an Arrow batch in an array of
 Java's. Before a run the batch in the array is replaced; a task takes the partition as it is when it starts.
 
-Everything runs in one task, so that there are no shuffles and no broadcasts of rows: their results would be
-kept, and the next run would see them again. A statement whose plan has such a step, or anything else that is
-settled while planning, such as the current time, is not prepared. All of this leans on internals of Spark;
+Everything runs in one task, without shuffles and broadcasts of rows: their results would be kept, and the
+next run would see them again. Spark plans shuffles even so, such as above a join of joins, where it does not
+see that both sides are one partition each. A shuffle of one partition into one changes nothing, and is taken
+out of the plan. A statement whose plan has a broadcast of rows, or anything else that is settled while
+planning, such as the current time, is not prepared. All of this leans on internals of Spark;
 `tests/spark/test_prepared.py` says what changed.
 """
 
@@ -16,6 +18,7 @@ import itertools
 import json
 import threading
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -34,6 +37,9 @@ _SETTINGS: Final = {
     # constants are small enough to be broadcast.
     "spark.sql.autoBroadcastJoinThreshold": str(1 << 20),
     "spark.sql.maxSinglePartitionBytes": str(2**63 - 1),
+    "spark.sql.shuffle.partitions": "1",
+    # A shuffle that stands in the plan twice is taken out twice.
+    "spark.sql.exchange.reuse": "false",
     # Otherwise the rows are a part of the plan.
     "spark.sql.execution.arrow.localRelationThreshold": "0",
     "spark.sql.execution.arrow.useLargeVarTypes": "false",
@@ -89,11 +95,15 @@ def prepare(spark: SparkSession, text: str, relations: Mapping[str, pa.Schema]) 
         place.frame.coalesce(1).createTempView(name)
     frame = session.sql(text)
     execution = frame.queryExecution()
-    if not _is_lasting(execution, places):
+    if not _means_the_same_later(execution, places):
         return None
-    batches = frame.toArrowBatchRdd(execution.executedPlan())
-    if batches.getNumPartitions() != 1:
-        return None
+    with _active(own, session):
+        plan = _without_shuffles(own, execution.executedPlan())
+        if not _keeps_nothing(plan, places):
+            return None
+        batches = frame.toArrowBatchRdd(plan)
+        if batches.getNumPartitions() != 1:
+            return None
     return PreparedStatement(spark, session, places, _arrow_schema(frame), batches)
 
 
@@ -195,8 +205,8 @@ def _one_batch(rows: pa.Table) -> pa.RecordBatch:
     return batches[0] if batches else pa.RecordBatch.from_pylist([], schema=rows.schema)
 
 
-def _is_lasting(execution: Any, places: Mapping[str, _Place]) -> bool:
-    """Whether the plan gives the right answer at any later time, over any rows."""
+def _means_the_same_later(execution: Any, places: Mapping[str, _Place]) -> bool:
+    """Whether the statement depends on nothing but the rows of its relations."""
     if not execution.optimizedPlan().deterministic():
         return False
     names = {name.lower() for name in places}
@@ -207,8 +217,42 @@ def _is_lasting(execution: Any, places: Mapping[str, _Place]) -> bool:
         # Any other view may be another one tomorrow.
         if kind == "View" and str(node["desc"]["identifier"]["table"]).lower() not in names:
             return False
+    return True
+
+
+@contextmanager
+def _active(spark: Any, session: Any) -> Iterator[None]:
+    """A step that is added to a plan belongs to the session that is active in its thread, if there is one."""
+    sessions = spark._jvm.org.apache.spark.sql.classic.SparkSession
+    before = sessions.getActiveSession()
+    sessions.setActiveSession(session)
+    try:
+        yield
+    finally:
+        if before.isDefined():
+            sessions.setActiveSession(before.get())
+        else:
+            sessions.clearActiveSession()
+
+
+def _without_shuffles(spark: Any, plan: Any) -> Any:
+    """The physical plan without shuffles of a single partition."""
+    children = [plan.children().apply(number) for number in range(plan.children().size())]
+    found = [_without_shuffles(spark, child) for child in children]
+    kind = str(plan.getClass().getSimpleName())
+    if kind == "ShuffleExchangeExec" and plan.outputPartitioning().numPartitions() == 1:
+        (child,) = found
+        if child.execute().getNumPartitions() == 1:
+            return child
+    if all(new is old for new, old in zip(found, children, strict=True)):
+        return plan
+    return plan.withNewChildren(spark._jvm.PythonUtils.toSeq(found))
+
+
+def _keeps_nothing(plan: Any, places: Mapping[str, _Place]) -> bool:
+    """Whether the plan reads the rows anew in every run."""
     numbers = {place.number for place in places.values()}
-    for step in _steps(execution.executedPlan()):
+    for step in _steps(plan):
         kind = str(step.getClass().getSimpleName())
         if kind not in _STEPS or not step.subqueries().isEmpty():
             return False

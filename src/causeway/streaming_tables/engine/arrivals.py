@@ -5,13 +5,12 @@
 
 A row of the answer at a tick has a row P1 of the tick's own time, so that NOW() is P1's time. The windows
 need no copy of a row for each tick that it is in: that a row of P2 is in its window at P1's time follows from
-the statement's own conditions. Spark's optimizer says so: it is asked what each relation is filtered by, with
-two different times in the place of NOW().
+the statement's own conditions (`time_bounds`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
@@ -25,13 +24,12 @@ from causeway.streaming_tables.engine.chains import (
     is_at_arrival,
     operators,
 )
-from causeway.streaming_tables.engine.conditions import Condition, Disjunction
 from causeway.streaming_tables.engine.moments import Moment
-from causeway.streaming_tables.engine.plan_scans import needs_of_relations
-from causeway.streaming_tables.engine.plan_tree import PlanNode, analyzed_plan, optimized_plan
+from causeway.streaming_tables.engine.plan_tree import PlanNode, analyzed_plan
 from causeway.streaming_tables.engine.relations import Relations
 from causeway.streaming_tables.engine.spark_errors import unlogged
 from causeway.streaming_tables.engine.tick_statement import TickStatement
+from causeway.streaming_tables.engine.time_bounds import stubbed_text, stubs_of_windows, time_bounds
 from causeway.streaming_tables.engine.window_state import TICK, as_times, window_columns, window_length
 from causeway.streaming_tables.language import Query, Rendered, WindowPiece, select_end
 from causeway.streaming_tables.storage import Snapshot
@@ -40,11 +38,6 @@ __all__ = ["Arrivals", "arrivals_of"]
 
 _ROW_BY_ROW: Final = {"Project", "Filter", "Join", "SubqueryAlias", "View", "LogicalRDD"}
 """Operators of a plan whose every row comes of one row of each relation, or of none."""
-_OTHER_NOW: Final = PLANNING_NOW + 1_000_003
-"""A bound that is the same for both times is relative to NOW(), and not to a minute or a constant."""
-
-Bounds = tuple[int, int]
-"""Of the times of a relation's rows, both ends included, relative to NOW()."""
 
 
 def arrivals_of(
@@ -62,37 +55,21 @@ def arrivals_of(
         return None
     if select_end(query.text) is None:
         return None
-    stubs = {
-        piece.index: relations.stub(
-            f"{piece.table}_{piece.index}", snapshots[piece.table.lower()].definition.arrow_schema()
-        )
-        for piece in pieces
-    }
-    found: list[dict[int, Bounds | None]] = []
-    newest: WindowPiece | None = None
-    for now in (PLANNING_NOW, _OTHER_NOW):
-        frame = relations.spark.sql(_stubbed(query, stubs, Moment(now, "seconds").literal))
-        analyzed = analyzed_plan(frame)
-        if now == PLANNING_NOW:
-            newest = _newest(query, [node.kind for node in operators(analyzed)], analyzed)
-        if newest is None:
+    stubs = stubs_of_windows(relations, query, snapshots)
+    frame = relations.spark.sql(stubbed_text(query, stubs, Moment(PLANNING_NOW, "seconds").literal))
+    analyzed = analyzed_plan(frame)
+    newest = _newest(query, [node.kind for node in operators(analyzed)], analyzed)
+    if newest is None:
+        return None
+    bounds: dict[int, tuple[int, int]] = {}
+    for index, (low, high) in time_bounds(relations, query, stubs).items():
+        if low is None or high is None:
             return None
-        needs = needs_of_relations(analyzed, optimized_plan(frame), relations.time_zone)
-        found.append(
-            {
-                piece.index: _bounds(needs.get(stubs[piece.index].lower()), now, piece.info.time)
-                for piece in pieces
-            }
-        )
-    bounds: dict[int, Bounds] = {}
-    for piece in pieces:
-        bound = found[0][piece.index]
-        if bound is None or bound != found[1][piece.index]:
-            return None
-        if not _is_inside(piece, bound, snapshots[piece.table.lower()]):
-            return None
-        bounds[piece.index] = bound
-    assert newest is not None
+        bounds[index] = (low, high)
+    if not all(
+        _is_inside(piece, bounds[piece.index], snapshots[piece.table.lower()]) for piece in query.windows
+    ):
+        return None
     arrivals = Arrivals(relations, query, newest, bounds, schema, columns)
     return arrivals if arrivals.is_possible(stubs) else None
 
@@ -105,8 +82,8 @@ class Arrivals:
     query: Query
     newest: WindowPiece
     """The relation whose rows have the tick as their time."""
-    bounds: Mapping[int, Bounds]
-    """By the number of the window."""
+    bounds: Mapping[int, tuple[int, int]]
+    """By the number of the window: the first and last time of its rows, relative to NOW()."""
     schema: pa.Schema
     columns: Mapping[str, set[str]]
     """By table, those that the query uses."""
@@ -167,13 +144,6 @@ def _key(piece: WindowPiece) -> str:
     return f"{piece.table}_{piece.index}"
 
 
-def _stubbed(query: Query, names: Mapping[int, str], now: Callable[[int], str]) -> str:
-    def window(piece: WindowPiece) -> str:
-        return names[piece.index]
-
-    return query.render(window, now)
-
-
 def _newest(query: Query, kinds: list[str], plan: PlanNode) -> WindowPiece | None:
     """The relation that the statement's own WHERE says to have the tick as its time."""
     if not _ROW_BY_ROW.issuperset(kinds) or kinds.count("Project") != 1 or plan.kind != "Project":
@@ -189,34 +159,7 @@ def _newest(query: Query, kinds: list[str], plan: PlanNode) -> WindowPiece | Non
     return None
 
 
-def _bounds(needs: Disjunction | None, now: int, time: str) -> Bounds | None:
-    """What the conditions that rows meet say of their time, relative to `now`; None if nothing."""
-    if needs is None:
-        return None
-    lows, highs = [], []
-    for conjunction in needs:
-        low, high = _conjunction_bounds(conjunction, time)
-        if low is None or high is None:
-            return None
-        lows.append(low - now)
-        highs.append(high - now)
-    return min(lows), max(highs)
-
-
-def _conjunction_bounds(conjunction: tuple[Condition, ...], time: str) -> tuple[int | None, int | None]:
-    lows: list[int] = []
-    highs: list[int] = []
-    for one in conjunction:
-        if one.column.lower() != time.lower():
-            continue
-        if one.operator in ("=", ">=", ">"):
-            lows.append(one.value + (one.operator == ">"))
-        if one.operator in ("=", "<=", "<"):
-            highs.append(one.value - (one.operator == "<"))
-    return max(lows, default=None), min(highs, default=None)
-
-
-def _is_inside(piece: WindowPiece, bounds: Bounds, snapshot: Snapshot) -> bool:
+def _is_inside(piece: WindowPiece, bounds: tuple[int, int], snapshot: Snapshot) -> bool:
     """Whether rows within the bounds are always in the window."""
     length = window_length(piece.window, "seconds")
     period = snapshot.definition.range

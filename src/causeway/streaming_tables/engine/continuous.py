@@ -1,7 +1,10 @@
 """Continuous reads: the one-time answer over the windows as of each tick (Definition 4).
 
 A tick is answered when no row can come any more that belongs to it, so an answer does not depend on how rows
-came in batches. There are four ways, from the most general to the fastest:
+came in batches. If it does not depend on the rows of the last seconds before the tick (`WHERE T < NOW()`), it
+is computed when the others are there, and is at hand when the tick is over.
+
+There are four ways, from the most general to the fastest:
 
     each tick   the statement is run once for each tick, over relations as of that tick
     together    one statement for many ticks: LATERAL runs the user's for each of them, over windows that have
@@ -16,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -42,6 +45,7 @@ from causeway.streaming_tables.engine.tick_answers import (
 )
 from causeway.streaming_tables.engine.tick_statement import TickStatement
 from causeway.streaming_tables.engine.ticks import MOST_TICKS, Ticks, closed_time, kind_of_ticks, oldest_time
+from causeway.streaming_tables.engine.time_bounds import unneeded_seconds
 from causeway.streaming_tables.engine.used_columns import used_columns
 from causeway.streaming_tables.engine.warehouse import Warehouse
 from causeway.streaming_tables.engine.window_needs import needs_of_windows, rows_that_can_meet
@@ -74,6 +78,7 @@ class ContinuousQuery:
         self._needs: dict[int, Disjunction] = {}
         """By the number of a window, what the rows meet that Spark gets for many ticks together."""
         self._group = 16
+        self._ahead: _Ahead | None = None
         snapshots = self.snapshots()
         self.kind = kind_of_ticks(snapshots)
         """Whether ticks are seconds or timestamps."""
@@ -102,6 +107,10 @@ class ContinuousQuery:
             self.way = "together"
         else:
             self.way = "each tick"
+        self._unneeded = 0
+        """How many of the last seconds up to a tick its answer does not depend on."""
+        if query.sample is not None and not query.sample.realtime and self.way in ("together", "each tick"):
+            self._unneeded = unneeded_seconds(relations, query, snapshots)
 
     def snapshots(self) -> dict[str, Snapshot]:
         """One snapshot of each table."""
@@ -151,6 +160,9 @@ class ContinuousQuery:
         ticks = self._ticks.following(snapshots, after, closed, self._group)
         if not len(ticks):
             return []
+        ahead, self._ahead = self._ahead, None
+        if ahead is not None and ahead.tick == ticks[0] and ahead.changes == _changes(snapshots):
+            return [(ahead.tick, ahead.rows)]
         if self._chain is not None:
             self._group = MOST_TICKS
             return self._chain.answers(snapshots[self.tables[0]], ticks)
@@ -161,6 +173,29 @@ class ContinuousQuery:
         if self.way == "together":
             return self._answer_together(snapshots, ticks)
         return [(int(tick), self._answer_at(snapshots, int(tick))) for tick in ticks]
+
+    def look_ahead(self, after: int | None) -> None:
+        """Compute the next answer after `after`, if all is there that it depends on, for `answers` to give.
+
+        Called when no tick is left to answer, by who has nothing else to do.
+        """
+        snapshots = self.snapshots()
+        closed = closed_time(snapshots)
+        if not self._unneeded or closed is None:
+            return
+        assert self._ticks is not None
+        ticks = self._ticks.following(snapshots, after, closed + self._unneeded, 1)
+        if not len(ticks) or ticks[0] <= closed:
+            return
+        tick = int(ticks[0])
+        changes = _changes(snapshots)
+        if self._ahead is not None and (self._ahead.tick, self._ahead.changes) == (tick, changes):
+            return
+        if self.way == "together":
+            ((_, rows),) = self._answer_together(snapshots, ticks)
+        else:
+            rows = self._answer_at(snapshots, tick)
+        self._ahead = _Ahead(tick, changes, rows)
 
     def answer_now(self, clock: str) -> pa.Table:
         """The answer as of now, for a pull query: all rows that are there, whether or not more can come."""
@@ -391,6 +426,19 @@ class ContinuousQuery:
         if key not in self._states:
             self._states[key] = WindowState(key[1], self._window_columns(*key))
         return self._states[key]
+
+
+class _Ahead(NamedTuple):
+    """The answer of a tick that is not over yet."""
+
+    tick: int
+    changes: dict[str, int]
+    """How often the rows of each table had been deleted or replaced, as far as the answer knows."""
+    rows: pa.Table
+
+
+def _changes(snapshots: Mapping[str, Snapshot]) -> dict[str, int]:
+    return {name: snapshot.changes for name, snapshot in snapshots.items()}
 
 
 def _next_group(ticks: int, expanded: int) -> int:

@@ -120,6 +120,7 @@ class ViewWorker:
                 if over is not None:
                     self._close(over)
                     self._idle_at = over
+                    self.query.look_ahead(after)
                 self._news.wait(seen, _LONGEST_PAUSE if self._are_ours(self.query.tables) else _PAUSE)
         except BaseException as failure:
             self.failure = failure
