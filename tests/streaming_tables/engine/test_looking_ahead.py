@@ -67,6 +67,16 @@ def test_rows_that_are_deleted_meanwhile_are_not_in_the_answer(db: Connection) -
     assert _of(query, 5) == [(10, _expected(left))]
 
 
+def test_a_standard_table_counts_as_it_is_when_the_tick_is_over(db: Connection) -> None:
+    wanted = unused("wanted")
+    db.sql(f"CREATE TABLE {wanted} AS SELECT 1 AS w")
+    text = f"SELECT v, count(*), sum(s) FROM {{t}} [INTERVAL 10], {wanted} WHERE T < NOW() AND v = w"
+    name, query = _begun(db, text + " GROUP BY v SAMPLE INTERVAL 5")
+    db.sql(f"INSERT INTO {wanted} VALUES (0)")
+    db.append(name, [(0, 100, 11)])
+    assert _of(query, 5) == [(10, _expected([(time % 2, time, time) for time in range(10)]))]
+
+
 def test_what_needs_the_rows_of_the_tick_waits_for_them(db: Connection) -> None:
     name, query = _begun(db, _BEFORE.replace("T < NOW()", "T <= NOW()"))
     db.append(name, [(0, 100, 10), (0, 100, 11)])

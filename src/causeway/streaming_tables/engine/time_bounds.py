@@ -6,14 +6,14 @@ place of NOW().
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Final, NamedTuple
 
 from causeway.streaming_tables.engine.chains import PLANNING_NOW
 from causeway.streaming_tables.engine.conditions import Condition, Disjunction
 from causeway.streaming_tables.engine.moments import Moment
 from causeway.streaming_tables.engine.plan_scans import ALWAYS, needs_of_relations
-from causeway.streaming_tables.engine.plan_tree import analyzed_plan, optimized_plan
+from causeway.streaming_tables.engine.plan_tree import PlanNode, analyzed_plan, optimized_plan
 from causeway.streaming_tables.engine.relations import Relations
 from causeway.streaming_tables.language import Query, WindowPiece
 from causeway.streaming_tables.storage import Snapshot
@@ -22,6 +22,9 @@ __all__ = ["Bounds", "stubbed_text", "stubs_of_windows", "time_bounds", "unneede
 
 _OTHER_NOW: Final = PLANNING_NOW + 1_000_003
 """A bound that is the same for both times is relative to NOW(), and not to a minute or a constant."""
+
+_WITHOUT_TABLE: Final = ("LocalRelation", "OneRowRelation")
+"""Relations whose rows are in the plan."""
 
 
 class Bounds(NamedTuple):
@@ -75,16 +78,32 @@ def time_bounds(relations: Relations, query: Query, stubs: Mapping[int, str]) ->
 def unneeded_seconds(relations: Relations, query: Query, snapshots: Mapping[str, Snapshot]) -> int:
     """The answer at a tick does not depend on rows of that many seconds up to the tick's own.
 
-    `WHERE T < NOW()` is one second. 0 for what is not known.
+    `WHERE T < NOW()` is one second. 0 for what is not known, and with a standard table, which counts as it is
+    when the tick is answered.
     """
     pieces = query.windows
     if query.tables or query.prev_links or not query.uses_now or not pieces:
         return 0
     if any(piece.info.kind != "seconds" or piece.window.interval_us is None for piece in pieces):
         return 0
-    bounds = time_bounds(relations, query, stubs_of_windows(relations, query, snapshots))
+    stubs = stubs_of_windows(relations, query, snapshots)
+    frame = relations.spark.sql(stubbed_text(query, stubs, Moment(PLANNING_NOW, "seconds").literal))
+    if not _reads_only(analyzed_plan(frame), stubs.values()):
+        return 0
+    bounds = time_bounds(relations, query, stubs)
     highs = [bounds[piece.index].high for piece in pieces]
     return max(0, -max(0 if high is None else high for high in highs))
+
+
+def _reads_only(plan: PlanNode, names: Iterable[str]) -> bool:
+    """Whether a plan has no relations but these temporary views and constants."""
+    known = {name.lower() for name in names}
+    for node in plan.walk():
+        if node.kind == "View" and str(node.fields["desc"]["identifier"]["table"]).lower() not in known:
+            return False
+        if "Relation" in node.kind and node.kind not in _WITHOUT_TABLE:
+            return False
+    return True
 
 
 def _bounds(needs: Disjunction, now: int, time: str) -> Bounds:
