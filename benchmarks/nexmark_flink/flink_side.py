@@ -72,8 +72,8 @@ def steady(settings: dict[str, Any]) -> None:
     Each answer says when the event that completed it happened, and when it came to the sink: the latter is
     what a sink without commits would have. Mini-batches, which wait for rows, are off.
 
-    The sink commits closed files only, and a checkpoint does not close a file of JSON: left to its defaults, the
-    sink would close one after 30 minutes.
+    The sink commits closed files only, and a checkpoint does not close a file of JSON: left to its defaults,
+    the sink would close one after 30 minutes.
     """
     query = settings["query"]
     with cluster(settings["cores"]) as leading:
