@@ -46,7 +46,7 @@ from nexmark_flink.throughput import Workload, measure_queries
 
 _QUERIES: Final = tuple(f"q{number}" for number in range(23) if number != 6)
 _WAYS: Final = ("q5.top_n", "q7.join", "q7.top_n", "q13.versioned")
-_LATENCY_QUERIES: Final = ("q0", "q5")
+_LATENCY_QUERIES: Final = ("q0", "q5", "q7")
 _EVENTS: Final = 1_000_000
 _FORMATS: Final = tuple(name for name in get_args(FileFormat) if name != "xml")
 

@@ -70,7 +70,10 @@ def steady(settings: dict[str, Any]) -> None:
     """One query over files that appear while it runs, until it is told to stop; answers to files.
 
     Each answer says when the event that completed it happened, and when it came to the sink: the latter is
-    what a sink without commits would have.
+    what a sink without commits would have. Mini-batches, which wait for rows, are off.
+
+    The sink commits closed files only, and a checkpoint does not close a file of JSON: left to its defaults,
+    the sink would close one after 30 minutes.
     """
     query = settings["query"]
     with cluster(settings["cores"]) as leading:
@@ -82,11 +85,14 @@ def steady(settings: dict[str, Any]) -> None:
                 "parallelism.default": str(settings["cores"]),
                 "execution.checkpointing.interval": settings["checkpoint_interval"],
                 "execution.checkpointing.dir": Path(settings["checkpoints"]).as_uri(),
+                "table.exec.mini-batch.enabled": "false",
             },
             source=f", 'source.monitor-interval' = '{settings['monitor_interval']}'",
             delay=settings["delay"],
         )
         files = TableDescriptor.for_connector("filesystem").option("path", settings["out"]).format("json")
+        for name, value in settings["sink"].items():
+            files = files.option(name, value)
         submitted = environment.sql_query(statement(f"{query}.steady")).execute_insert(files.build())
         client = submitted.get_job_client()
         while str(client.get_job_status().result()) not in ("2", "JobStatus.RUNNING"):

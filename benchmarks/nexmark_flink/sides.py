@@ -25,7 +25,10 @@ __all__ = ["CORES", "SIDES", "Attempt", "Side", "SideProcess", "parse_sides"]
 CORES: Final = 2
 SIDES: Final = ("flink", "spark", "columnar")
 _USUAL_COLLECTORS: Final = {"flink": "parallel", "spark": "parallel", "columnar": "parallel"}
-"""To be each system's better one: `--sides flink:g1,flink:parallel` tells which; not measured yet."""
+"""The better one for Flink and columnar in q0 to q3 (`--sides flink:g1,flink:parallel` tells).
+
+Plain Spark was not tried with G1.
+"""
 _COLLECTORS: Final = {"g1": "-XX:+UseG1GC", "parallel": "-XX:+UseParallelGC"}
 _PACKAGE: Final = Path(__file__).resolve().parent
 _PATIENCE_SECONDS: Final = 60

@@ -1,7 +1,7 @@
 """Latency at a rate: from when an event was due until an answer that needs it could be read.
 
-An answer is complete with the event that it passes on (q0), or when its window ends (q5): from then on it is
-due. It can be read when it is in a file that is whole: on Spark when the batch's answers are readable, in
+An answer is complete with the event that it passes on (q0), or when its window ends (q5, q7): from then on it
+is due. It can be read when it is in a file that is whole: on Spark when the batch's answers are readable, in
 Flink's file sink when a checkpoint has committed the file. When an answer came to Flink's sink is noted too:
 the latency that a sink without commits (`print`, `blackhole`) would have, and that nobody can read.
 
@@ -37,9 +37,16 @@ __all__ = ["measure_latency"]
 _SLICE_SECONDS: Final = 0.1
 _WARM_UP_SECONDS: Final = 15
 _CHECKPOINT_INTERVAL: Final = "500 ms"
+_FILE_SINK: Final = {
+    "sink.rolling-policy.rollover-interval": "50 ms",
+    "sink.rolling-policy.check-interval": "50 ms",
+}
+"""How soon Flink closes a file of answers, which the next checkpoint then commits."""
 _MONITOR_INTERVAL: Final = "50 ms"
 _WATERMARK_DELAY: Final = "1"
 """Seconds. Flink hands out files in no order; with less, a file that is behind would be late."""
+_Q7_WINDOW: Final = 10_000
+"""Milliseconds. Its answers tell the time of the bid; they are complete when its window ends."""
 _LOOK_SECONDS: Final = 0.01
 _LAST_SECONDS: Final = 5
 _STREAMS: Final = ("person", "auction", "bid")
@@ -81,10 +88,12 @@ def _spark(
     completed, readable = [], []
     for batch in facts["batches"]:
         folder = out / query / "answers" / f"batch-{batch['batch']:09d}.parquet"
-        column = "dateTime" if query == "q0" else "endtime"
+        column = "endtime" if query == "q5" else "dateTime"
         times = (
             pq.read_table(folder, columns=[column]).column(0).cast("timestamp[ms]").cast("int64").to_numpy()
         )
+        if query == "q7":
+            times = (times // _Q7_WINDOW + 1) * _Q7_WINDOW
         completed.append(times)
         readable.append(np.full(len(times), float(batch["readable"])))
     shutil.rmtree(out)
@@ -118,6 +127,7 @@ def _flink(
         "checkpoints": str(scratch / "flink-checkpoints"),
         "checkpoint_interval": _CHECKPOINT_INTERVAL,
         "monitor_interval": _MONITOR_INTERVAL,
+        "sink": _FILE_SINK,
         "delay": _WATERMARK_DELAY,
     }
     command, variables = side.command("json", (), scratch)

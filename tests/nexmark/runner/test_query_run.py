@@ -96,7 +96,7 @@ def test_the_spark_engine_killed_and_resumed_gives_the_same_answers(tmp_path: Pa
             attempt.wait_for(lambda name=name: is_begun(name))
             attempt.kill(0.5)
     with CommandProcess(run, "nexmark", "run", "--out", run, "--resume", "--master", "local[2]") as attempt:
-        assert attempt.end() == 0, attempt.told
+        assert attempt.end() == 0, attempt.output
     facts = result(run)
     assert (facts["state"], facts["engine"]) == ("finished", "spark")
     for one in facts["queries"]:
