@@ -44,6 +44,8 @@ run: $(VENV)/.installed ## a small Linear Road: traffic, all answers on Spark, v
 	$(BIN)/causeway linear-road generate --out $(DEMO)/workload --xways 0.5 --minutes 60
 	$(BIN)/causeway linear-road history $(DEMO)/workload
 	@# A second process asks for the reports while the run keeps them, without hurry: deadlines are the run's.
+	@# Its output is there from the beginning: a run that ends at once ends the process before it has begun.
+	@touch '$(DEMO)/statements.txt'
 	@(until [ -d '$(DEMO_REPORTS)' ]; do sleep 1; done; \
 		exec nice -n 15 $(BIN)/causeway sql --warehouse '$(DEMO)/run/warehouse' --file examples/live-recent-old.sql --timing) \
 		> '$(DEMO)/statements.txt' 2>&1 & \
