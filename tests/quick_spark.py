@@ -14,7 +14,6 @@ QUICK_JAVA: Final = "-XX:TieredStopAtLevel=1 -XX:+UnlockDiagnosticVMOptions -XX:
 
 QUICK_SPARK: Final = {
     "spark.driver.extraJavaOptions": QUICK_JAVA,
-    # Compiling a query, or an expression of it, would take longer than running it.
+    # Compiling a query would take longer than running it.
     "spark.sql.codegen.wholeStage": "false",
-    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
 }
