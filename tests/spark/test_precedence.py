@@ -41,7 +41,7 @@ def parent() -> Iterator[subprocess.Popen[str]]:
     try:
         yield process
     finally:
-        process.communicate("\n\n", timeout=20)
+        process.communicate("\n\n", timeout=300)
 
 
 def niceness(process: int) -> set[int]:
