@@ -67,7 +67,7 @@ def continuous(db: Connection, statement: str, way: Way | None = None) -> Contin
     query = ContinuousQuery(db.warehouse, db._relations, parsed.query)
     if way is None or query.way == way:
         return query
-    if way in ("chain", "arrivals") or (way == "together" and not query._together_works(query.snapshots())):
+    if way in ("chain", "arrivals") or (way == "together" and not query._together.works()):
         return None
     query._chain = query._arrivals = None
     query.way = way

@@ -306,7 +306,7 @@ def test_rows_that_cannot_matter_at_any_tick_are_left_out(db: Connection) -> Non
     assert query.way == "together"
     rows = pa.table({"V": [1, 1, 2, 4, None], "S": [5, None, 5, 5, 5], "T": [1, 2, 3, 4, 5]})
     kept = [
-        rows_that_can_meet(rows, query._needs[piece.index]).column("T").to_pylist()
+        rows_that_can_meet(rows, query._together.needs[piece.index]).column("T").to_pylist()
         for piece in query._query.windows
     ]
     assert kept == [[1, 2], [3], [1, 2, 3, 4, 5]]

@@ -144,7 +144,7 @@ def run(
     output.print(f"Answers: {result.answers_file}\nReport: {result.report}")
     if kept := result.facts.get("kept"):
         output.print(
-            f"Kept: {kept['rows']:,} reports in {result.facts['keep']}, "
+            f"Kept: {kept['rows']:,} reports in {result.facts['history_table']}, "
             f"{kept['bytes'] / 1e6:,.1f} MB (causeway sql --warehouse {out / 'warehouse'})"
         )
     output.print(f"Are they right, and in time? causeway linear-road validate {folder} {out}")

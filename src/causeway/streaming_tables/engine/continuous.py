@@ -18,8 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -28,30 +27,22 @@ from numpy.typing import NDArray
 from causeway.runtime.errors import UserError
 from causeway.streaming_tables.engine.arrivals import Arrivals, arrivals_of
 from causeway.streaming_tables.engine.chains import PLANNING_NOW, ChainState, chain_of
-from causeway.streaming_tables.engine.conditions import Disjunction
-from causeway.streaming_tables.engine.moments import Moment, moment_of, whole_seconds
+from causeway.streaming_tables.engine.each_tick import EachTick
+from causeway.streaming_tables.engine.moments import Moment, moment_of
 from causeway.streaming_tables.engine.one_time import named_trajectories
-from causeway.streaming_tables.engine.plan_scans import ALWAYS, Scan, plain_scan
-from causeway.streaming_tables.engine.plan_tree import PlanNode, analyzed_plan, optimized_plan
-from causeway.streaming_tables.engine.pulled_window import PulledWindow
+from causeway.streaming_tables.engine.plan_scans import Scan, plain_scan
+from causeway.streaming_tables.engine.plan_tree import PlanNode, analyzed_plan
+from causeway.streaming_tables.engine.query_windows import QueryWindows
 from causeway.streaming_tables.engine.relations import Relations, predicate_of
-from causeway.streaming_tables.engine.spark_errors import in_users_text, unlogged
-from causeway.streaming_tables.engine.tick_answers import (
-    TickAnswer,
-    by_tick,
-    visible,
-    with_hidden,
-    without_hidden,
-)
-from causeway.streaming_tables.engine.tick_statement import TickStatement
+from causeway.streaming_tables.engine.spark_errors import in_users_text
+from causeway.streaming_tables.engine.tick_answers import TickAnswer, by_tick, visible, without_hidden
 from causeway.streaming_tables.engine.ticks import MOST_TICKS, Ticks, closed_time, kind_of_ticks, oldest_time
 from causeway.streaming_tables.engine.time_bounds import unneeded_seconds
+from causeway.streaming_tables.engine.together import Together
 from causeway.streaming_tables.engine.used_columns import used_columns
 from causeway.streaming_tables.engine.warehouse import Warehouse
-from causeway.streaming_tables.engine.window_needs import needs_of_windows, rows_that_can_meet
-from causeway.streaming_tables.engine.window_state import TICK, WindowState, window_columns
-from causeway.streaming_tables.language import Query, Rendered, TablePiece, Window, WindowPiece
-from causeway.streaming_tables.storage import SEQ, CompiledPredicate, Snapshot
+from causeway.streaming_tables.language import Query, TablePiece, WindowPiece
+from causeway.streaming_tables.storage import CompiledPredicate, Snapshot
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -60,9 +51,6 @@ __all__ = ["ContinuousQuery"]
 
 _EXPANDED_ROWS: Final = 500_000
 """How many pairs of a row and a tick one statement should get at most."""
-
-_TICKS: Final = "ticks"
-"""The relation of the ticks that are answered together."""
 
 
 class ContinuousQuery:
@@ -73,18 +61,13 @@ class ContinuousQuery:
         self._relations = relations
         self._query = query
         self.tables = tuple(dict.fromkeys(name.lower() for name in query.relations))
-        self._states: dict[tuple[str, Window], WindowState] = {}
-        self._pulled: dict[tuple[str, Window], PulledWindow] = {}
-        self._needs: dict[int, Disjunction] = {}
-        """By the number of a window, what the rows meet that Spark gets for many ticks together."""
         self._group = 16
         self._ahead: _Ahead | None = None
         snapshots = self.snapshots()
         self.kind = kind_of_ticks(snapshots)
         """Whether ticks are seconds or timestamps."""
         self._ticks = None if query.sample is None else Ticks(query.sample, self.kind)
-        self.columns = {name: set(one.definition.arrow_schema().names) for name, one in snapshots.items()}
-        """By table, the columns of its windows that Spark gets."""
+        self._windows = QueryWindows(query, snapshots)
         planned, stubs = self._plan(snapshots)
         self.schema = visible(_arrow_schema(planned))
         """The columns of an answer."""
@@ -93,17 +76,19 @@ class ContinuousQuery:
         chain = chain_of(query, plan)
         self._chain: ChainState | None = None
         if chain is not None:
-            columns = self._window_columns(self.tables[0], chain.window)
+            columns = self._windows.column_names(self.tables[0], chain.window)
             self._chain = ChainState(relations, query, chain, self.schema, columns)
         self._scan = self._window_scan(plan)
         self._arrivals: Arrivals | None = None
         if self._chain is None and query.sample is not None:
             self._arrivals = arrivals_of(relations, query, snapshots, self.schema, self.columns)
+        self._each_tick = EachTick(relations, query, self._windows, self.kind)
+        self._together = Together(relations, query, self._windows, self.kind)
         if self._chain is not None:
             self.way = "chain"
         elif self._arrivals is not None:
             self.way = "arrivals"
-        elif self._together_works(snapshots):
+        elif self._together.works():
             self.way = "together"
         else:
             self.way = "each tick"
@@ -111,6 +96,11 @@ class ContinuousQuery:
         """How many of the last seconds up to a tick its answer does not depend on."""
         if query.sample is not None and not query.sample.realtime and self.way in ("together", "each tick"):
             self._unneeded = unneeded_seconds(relations, query, snapshots)
+
+    @property
+    def columns(self) -> dict[str, set[str]]:
+        """By table, the columns of its windows that Spark gets."""
+        return self._windows.columns
 
     def snapshots(self) -> dict[str, Snapshot]:
         """One snapshot of each table."""
@@ -201,14 +191,14 @@ class ContinuousQuery:
         """The answer as of now, for a pull query: all rows that are there, whether or not more can come."""
         snapshots = self.snapshots()
         now = moment_of(snapshots, clock)
-        self._states.clear()
+        self._windows.forget_states()
         if now.value is None:
             return self.schema.empty_table()
         if self._scan is None:
             return self._answer_at(snapshots, now.value, pulled=True)
         piece = self._query.windows[0]
         table = piece.table.lower()
-        rows = self._pulled_window((table, piece.window)).rows(snapshots[table], now.value)
+        rows = self._windows.pulled(table, piece.window).rows(snapshots[table], now.value)
         predicate = predicate_of(self._scan.conditions)
         if predicate is not None:
             rows = rows.filter(pa.array(CompiledPredicate(predicate, rows.schema).mask(rows)))
@@ -237,8 +227,8 @@ class ContinuousQuery:
 
         def window(piece: WindowPiece) -> str:
             name = piece.table.lower()
-            schema = self._window_schema(name, piece.window, snapshots[name])
-            stub = self._relations.stub(piece.table, schema, links=self._has_links(piece))
+            schema = self._windows.schema(name, piece.window)
+            stub = self._relations.stub(piece.table, schema, links=self._windows.has_links(piece))
             stubs[stub.lower()] = name
             return stub
 
@@ -259,173 +249,24 @@ class ContinuousQuery:
                 columns[stubs[stub]] |= used & every[stubs[stub]]
         if columns == every:
             return
-        self.columns = columns
+        self._windows.columns = columns
         try:
             planned, _ = self._plan(snapshots)
             same = visible(_arrow_schema(planned)).equals(self.schema)
         except UserError:
             same = False
         if not same:
-            self.columns = every
-
-    def _window_columns(self, table: str, window: Window) -> list[str]:
-        definition = self._warehouse.require(table).definition
-        return window_columns(window, definition, self.columns[table])
-
-    def _window_schema(self, table: str, window: Window, snapshot: Snapshot) -> pa.Schema:
-        schema = snapshot.definition.arrow_schema()
-        names = window_columns(window, snapshot.definition, self.columns[table])
-        return pa.schema([schema.field(name) for name in names])
-
-    def _has_links(self, piece: WindowPiece) -> bool:
-        aliases = {alias.lower() for link in self._query.prev_links for alias in link}
-        return piece.alias.lower() in aliases
-
-    def _together_works(self, snapshots: Mapping[str, Snapshot]) -> bool:
-        """Whether Spark can run the statement for many ticks at once, and the order of rows is no matter."""
-        if self._query.tables or self._query.has_order_by:
-            return False
-        from pyspark.errors import PySparkException
-
-        names: dict[int, str] = {}
-        frames: dict[str, DataFrame] = {}
-        for piece in self._query.windows:
-            name = names[piece.index] = self._relations.unused_name(piece.table)
-            schema = self._window_schema(piece.table.lower(), piece.window, snapshots[piece.table.lower()])
-            hidden = with_hidden(schema, self.kind, links=bool(self._query.prev_links))
-            frames[name] = self._relations.arrow(hidden.empty_table())
-        ticks_name = self._relations.unused_name("ticks")
-        frames[ticks_name] = self._relations.arrow(self._tick_table(np.zeros(1, np.int64)))
-        try:
-            with unlogged(), self._relations.named(frames):
-                planned = self._relations.spark.sql(self._lateral(names, ticks_name)[0])
-                optimized = optimized_plan(planned)
-        except PySparkException:
-            return False
-        except Exception as refused:  # Py4J's own error type, when the optimizer refuses the plan
-            if type(refused).__module__.startswith("py4j"):
-                return False
-            raise
-        zone = self._relations.time_zone
-        self._needs = needs_of_windows(analyzed_plan(planned), optimized, zone, names)
-        return True
-
-    def _lateral(self, names: Mapping[int, str], ticks: str) -> tuple[str, Rendered]:
-        """The statement for many ticks at once, and the user's in it, which begins on line 2."""
-
-        def window(piece: WindowPiece) -> str:
-            name = names[piece.index]
-            unlinked = self._query.prev_links and not self._has_links(piece)
-            hidden = f"`__row`, `__previous`, `{TICK}`" if unlinked else f"`{TICK}`"
-            return f"(SELECT * EXCEPT ({hidden}) FROM {name} WHERE {name}.`{TICK}` = __ticks.`{TICK}`)"
-
-        def now(offset: int) -> str:
-            if self.kind == "seconds":
-                return f"(__ticks.`{TICK}` + {whole_seconds(offset)}L)"
-            return f"timestampadd(MICROSECOND, {offset}L, __ticks.`{TICK}`)"
-
-        inner = self._query.rendered(window, now)
-        return (
-            f"SELECT __ticks.`{TICK}` AS `{TICK}`, __answer.* "
-            f"FROM {ticks} AS __ticks, LATERAL (\n{inner.text}\n) AS __answer"
-        ), inner
+            self._windows.columns = every
 
     def _answer_together(
         self, snapshots: Mapping[str, Snapshot], ticks: NDArray[np.int64]
     ) -> list[TickAnswer]:
-        contents: dict[tuple[str, Window], pa.Table] = {}
-        tables: dict[str, pa.Table] = {_TICKS: self._tick_table(ticks)}
-        for piece in self._query.windows:
-            table, window, key = piece.table.lower(), piece.window, self._together_keys[piece.index]
-            if (table, window) not in contents:
-                content = self._window_state((table, window)).move(snapshots[table], ticks)
-                links = bool(self._query.prev_links)
-                time_type = snapshots[table].definition.time.arrow_type
-                contents[table, window] = content.table(ticks, time_type, links=links)
-            if key not in tables:
-                needs = self._needs.get(piece.index, ALWAYS)
-                tables[key] = rows_that_can_meet(contents[table, window], needs)
-        expanded = max((rows.num_rows for rows in contents.values()), default=0)
+        found, expanded = self._together.rows(snapshots, ticks)
         self._group = _next_group(len(ticks), expanded)
-        return by_tick(self._together.run(tables), ticks, self.schema)
-
-    @cached_property
-    def _together_keys(self) -> dict[int, str]:
-        """The relation of each window: windows that need the same rows have one in common."""
-        keys: dict[tuple[str, Window, Disjunction], str] = {}
-        for piece in self._query.windows:
-            table, needs = piece.table.lower(), self._needs.get(piece.index, ALWAYS)
-            keys.setdefault((table, piece.window, needs), f"{table}_{piece.index}")
-        return {
-            piece.index: keys[piece.table.lower(), piece.window, self._needs.get(piece.index, ALWAYS)]
-            for piece in self._query.windows
-        }
-
-    @cached_property
-    def _together(self) -> TickStatement:
-        keys = self._together_keys
-
-        def render(names: Mapping[str, str]) -> tuple[str, list[tuple[int, Rendered]]]:
-            by_piece = {index: names[key] for index, key in keys.items()}
-            text, inner = self._lateral(by_piece, names[_TICKS])
-            return text, [(2, inner)]
-
-        return TickStatement(self._relations, [*dict.fromkeys(keys.values()), _TICKS], render)
+        return by_tick(found, ticks, self.schema)
 
     def _answer_at(self, snapshots: Mapping[str, Snapshot], tick: int, *, pulled: bool = False) -> pa.Table:
-        """The statement at one tick, over relations as of that tick."""
-        moment = np.array([tick], np.int64)
-        frames: dict[str, DataFrame] = {}
-        names: dict[tuple[str, Window | None, bool], str] = {}
-
-        def add(key: tuple[str, Window | None, bool], frame: DataFrame) -> str:
-            names[key] = self._relations.unused_name(key[0])
-            frames[names[key]] = frame
-            return names[key]
-
-        contents: dict[tuple[str, Window], Any] = {}
-
-        def window(piece: WindowPiece) -> str:
-            table, links = piece.table.lower(), self._has_links(piece)
-            key = (table, piece.window, links)
-            if key in names:
-                return names[key]
-            if pulled and not links:
-                rows = self._pulled_window((table, piece.window)).rows(snapshots[table], tick)
-                return add(key, self._relations.arrow(rows.drop_columns([SEQ])))
-            if (table, piece.window) not in contents:
-                state = self._window_state((table, piece.window))
-                contents[table, piece.window] = state.move(snapshots[table], moment)
-            time_type = snapshots[table].definition.time.arrow_type
-            rows = contents[table, piece.window].table(moment, time_type, links=links)
-            return add(key, self._relations.arrow(rows.drop_columns([TICK])))
-
-        def table(piece: TablePiece) -> str:
-            name = piece.table.lower()
-            key = (name, None, False)
-            frame = None if key in names else self._relations.snapshot(snapshots[name], as_of=tick)
-            return names[key] if frame is None else add(key, frame)
-
-        rendered = self._query.rendered(window, Moment(tick, self.kind).literal, table_name=table)
-        with in_users_text(rendered), self._relations.named(frames):
-            found = self._relations.spark.sql(rendered.text).toArrow()
-        return without_hidden(found, self.schema)
-
-    def _tick_table(self, ticks: NDArray[np.int64]) -> pa.Table:
-        stamps = pa.array(ticks, pa.int64())
-        if self.kind == "timestamp":
-            stamps = stamps.cast(pa.timestamp("us", "UTC"))
-        return pa.table({TICK: stamps})
-
-    def _pulled_window(self, key: tuple[str, Window]) -> PulledWindow:
-        if key not in self._pulled:
-            self._pulled[key] = PulledWindow(key[1], self._window_columns(*key))
-        return self._pulled[key]
-
-    def _window_state(self, key: tuple[str, Window]) -> WindowState:
-        if key not in self._states:
-            self._states[key] = WindowState(key[1], self._window_columns(*key))
-        return self._states[key]
+        return without_hidden(self._each_tick.rows(snapshots, tick, pulled=pulled), self.schema)
 
 
 class _Ahead(NamedTuple):
