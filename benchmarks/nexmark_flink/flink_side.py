@@ -11,13 +11,15 @@ from __future__ import annotations
 import json
 import sys
 import time
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from pyflink.table import TableDescriptor  # type: ignore[import-not-found]
 
 from nexmark_flink.flink_cluster import cluster, finished_at, java, statement, tables, versions
-from nexmark_flink.handshake import tell, wait_for_word
+from nexmark_flink.handshake import tell, wait_for_word, work_as_told
 
 
 def measure(settings: dict[str, Any]) -> None:
@@ -35,11 +37,14 @@ def measure(settings: dict[str, Any]) -> None:
         for work in settings["queries"]:
             for _ in range(settings["warm_ups"]):
                 run(work["query"], work["warm_up"])
-            java().java.lang.System.gc()
+            tidy = java().java.lang.System.gc
+            tidy()
             tell(java=java().java.lang.ProcessHandle.current().pid(), versions=versions())
-            while wait_for_word() == "run":
-                tell(seconds=run(work["query"], work["folder"]))
-                java().java.lang.System.gc()
+            work_as_told(partial(_measured, run, work), tidy)
+
+
+def _measured(run: Callable[[str, str], float], work: dict[str, Any]) -> dict[str, Any]:
+    return {"seconds": run(work["query"], work["folder"])}
 
 
 def answer(settings: dict[str, Any]) -> None:

@@ -1,16 +1,18 @@
 """How a side and the benchmark talk: a line each, so that all are measured by the same clock and code.
 
-A side tells that it is warm, waits for a line on its standard input, works, and tells what it did; it does so
-again for `run`, goes on to its next query for `next`, and ends when there are no more lines for it.
+A side tells that it is warm and waits for a line on its standard input. For `run` it works and tells what it
+did. For `tidy` it collects garbage, which is not measured and must not disturb the side whose turn is next.
+For `next` it goes on to its next query. It ends when there are no more lines for it.
 """
 
 from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Callable
 from typing import Any, Final
 
-__all__ = ["heard", "tell", "wait_for_word"]
+__all__ = ["heard", "tell", "wait_for_word", "work_as_told"]
 
 _MARK: Final = "nexmark_vs_flink "
 """Java may write to the same output."""
@@ -30,5 +32,15 @@ def heard(line: str) -> dict[str, Any] | None:
 
 
 def wait_for_word() -> str:
-    """Wait until the benchmark has noted what was used so far; `run`, `next`, or nothing at the end."""
+    """Wait until the benchmark has noted what was used so far: its word, or nothing at the end."""
     return sys.stdin.readline().strip()
+
+
+def work_as_told(run: Callable[[], dict[str, Any]], tidy: Callable[[], object]) -> None:
+    """Work at each `run`, and tell of it; tidy up at each `tidy`; until there is another word or none."""
+    while (word := wait_for_word()) in ("run", "tidy"):
+        if word == "run":
+            tell(**run())
+        else:
+            tidy()
+            tell()

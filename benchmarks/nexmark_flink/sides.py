@@ -147,6 +147,8 @@ class SideProcess:
         report = self.next_report()
         passed = time.monotonic() - began
         after, java_after, all_after = self._cpu()
+        self.say("tidy")
+        self.next_report()
         others = max(0.0, (all_after - all_before) - (after - before)) / passed
         seconds = report.pop("seconds")
         return Attempt(seconds, after - before, java_after - java_before, round(others, 2), report)

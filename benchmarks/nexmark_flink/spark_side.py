@@ -10,6 +10,7 @@ import shutil
 import sys
 import tempfile
 import time
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -19,7 +20,7 @@ from causeway.nexmark.runner.answering import Reading, answering, shards_for, un
 from causeway.runtime.machine import versions
 from causeway.runtime.progress import progress_bar
 from causeway.spark.session import spark_session
-from nexmark_flink.handshake import tell, wait_for_word
+from nexmark_flink.handshake import tell, work_as_told
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -49,6 +50,11 @@ def run(spark: SparkSession, query: Query, folder: Path, limit: int) -> tuple[fl
         shutil.rmtree(scratch, ignore_errors=True)
 
 
+def _measured(spark: SparkSession, query: Query, work: dict[str, Any]) -> dict[str, Any]:
+    seconds, progress = run(spark, query, Path(work["folder"]), work["limit"])
+    return {"seconds": seconds, "progress": progress}
+
+
 def main() -> None:
     """Query after query in one session, each warm, as often as the benchmark asks."""
     settings: dict[str, Any] = json.loads(sys.argv[1])
@@ -61,10 +67,7 @@ def main() -> None:
                 run(spark, query, Path(work["warm_up"]), work["limit"])
             java.System.gc()
             tell(java=java.ProcessHandle.current().pid(), versions=versions(spark))
-            while wait_for_word() == "run":
-                seconds, progress = run(spark, query, Path(work["folder"]), work["limit"])
-                tell(seconds=seconds, progress=progress)
-                java.System.gc()
+            work_as_told(partial(_measured, spark, query, work), java.System.gc)
 
 
 if __name__ == "__main__":

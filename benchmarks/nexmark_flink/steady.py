@@ -88,10 +88,10 @@ def _spark(
     completed, readable = [], []
     for batch in facts["batches"]:
         folder = out / query / "answers" / f"batch-{batch['batch']:09d}.parquet"
-        column = "endtime" if query == "q5" else "dateTime"
-        times = (
-            pq.read_table(folder, columns=[column]).column(0).cast("timestamp[ms]").cast("int64").to_numpy()
-        )
+        if not any(folder.glob("*.parquet")):
+            continue  # a batch without answers
+        rows = pq.read_table(folder, columns=["endtime" if query == "q5" else "dateTime"])
+        times = rows.column(0).cast("timestamp[ms]").cast("int64").to_numpy()
         if query == "q7":
             times = (times // _Q7_WINDOW + 1) * _Q7_WINDOW
         completed.append(times)
