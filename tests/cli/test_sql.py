@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from causeway.cli import sql_shell
-from causeway.cli.sql import run_script
-from causeway.cli.sql_output import AnswerPrinter
+from causeway.cli.sql.output import AnswerPrinter
+from causeway.cli.sql.script import run_script
 from causeway.runtime.errors import UserError
 from causeway.streaming_tables import Connection, StatementError, connect
 
@@ -120,7 +120,7 @@ def test_the_shell_goes_on_after_errors_and_interruptions(
 
 
 def test_a_file_that_cannot_be_read_is_told(tmp_path: Path) -> None:
-    from causeway.cli.sql import _read
+    from causeway.cli.sql.script import _read
 
     with pytest.raises(UserError, match="cannot be read"):
         _read(tmp_path / "missing.sql")

@@ -1,4 +1,4 @@
-"""The commands of BerlinMOD: read from top to bottom, they are the path of the data."""
+"""`causeway berlinmod generate` and `inspect`: a city's vehicles for some weeks, held against the paper."""
 
 from __future__ import annotations
 
@@ -8,37 +8,10 @@ from typing import Annotated
 
 import typer
 
-from causeway.cli.berlinmod_exchange import export_command, import_command
-from causeway.cli.berlinmod_map import map_command
-from causeway.cli.berlinmod_play import play_command
-from causeway.cli.berlinmod_run import run_command
 from causeway.cli.options import Conf, Master, output, print_counts, spark_options
 from causeway.runtime.errors import CheckFailedError
 
-__all__ = ["berlinmod"]
-
-berlinmod = typer.Typer(
-    help="""BerlinMOD (2009): a city's vehicles over many days, and queries on where they were.
-
-    `map` draws a city, or imports one. `generate` simulates its vehicles, in both of the paper's
-    representations. `inspect` checks them against the paper and shows the city and its traffic. `play`
-    lets them move in a page. `run` answers the paper's 26 queries and measures them.
-    `export` writes files of others, `import` reads them.
-    """,
-    epilog="""Example:
-
-    \b
-      causeway berlinmod map --from berlin-latest.osm.pbf --out berlin
-      causeway berlinmod generate --map berlin --out city --scale 0.05
-      causeway berlinmod inspect city
-      causeway berlinmod play city
-      causeway berlinmod run city --query r --out run
-      causeway berlinmod export city --format csv --out files
-    """,
-    no_args_is_help=True,
-    rich_markup_mode=None,
-)
-berlinmod.command("map")(map_command)
+__all__ = ["generate", "inspect"]
 
 DataFolder = Annotated[
     Path, typer.Argument(metavar="DIR", help="A data set, made by `generate`.", show_default=False)
@@ -59,7 +32,6 @@ class DistanceOption(StrEnum):
     shortest = "shortest"
 
 
-@berlinmod.command()
 def generate(
     out: Annotated[Path, typer.Option(help="Folder for the data set, new or empty.", metavar="DIR")],
     scale: Annotated[
@@ -202,7 +174,6 @@ def generate(
     )
 
 
-@berlinmod.command()
 def inspect(folder: DataFolder, master: Master = "local[*]", conf: Conf = None) -> None:
     """Measure a data set and compare it with what is expected.
 
@@ -217,9 +188,3 @@ def inspect(folder: DataFolder, master: Master = "local[*]", conf: Conf = None) 
     output.print(f"Plot: {result.report}")
     if not result.holds:
         raise CheckFailedError("some figures are out of what is expected; see the table")
-
-
-berlinmod.command("play")(play_command)
-berlinmod.command("run")(run_command)
-berlinmod.command("export")(export_command)
-berlinmod.command("import")(import_command)

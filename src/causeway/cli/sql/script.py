@@ -15,7 +15,7 @@ from causeway.cli.options import Conf, Master, output, parse_settings
 from causeway.runtime.errors import UserError
 
 if TYPE_CHECKING:
-    from causeway.cli.sql_output import AnswerPrinter
+    from causeway.cli.sql.output import AnswerPrinter
     from causeway.streaming_tables import Connection
 
 __all__ = ["sql"]
@@ -60,7 +60,7 @@ def sql(
     query, Ctrl-D the shell. A query with SAMPLE prints each answer as soon as its tick is over, and ends when
     nothing writes to its tables any more.
     """
-    from causeway.cli.sql_output import AnswerPrinter
+    from causeway.cli.sql.output import AnswerPrinter
     from causeway.streaming_tables import connect
 
     if execute is not None and file is not None:
@@ -70,7 +70,7 @@ def sql(
     with connect(warehouse, master=master, settings=settings) as connection:
         printer = AnswerPrinter(answer_format.value, sys.stdout)
         if script is None:
-            from causeway.cli.sql_shell import run_shell
+            from causeway.cli.sql.shell import run_shell
 
             run_shell(connection, printer)
         else:

@@ -20,7 +20,7 @@ from causeway.spark.errors import explain, was_interrupted
 from causeway.spark.internals import cancel_job_group
 
 if TYPE_CHECKING:
-    from causeway.cli.sql_output import AnswerPrinter
+    from causeway.cli.sql.output import AnswerPrinter
     from causeway.streaming_tables import Connection
 
 __all__ = ["run_shell"]
