@@ -87,6 +87,23 @@ class RunFolder:
         write_json(self.facts_file, dict(facts) | {"layout": self.layout}, durable=durable)
 
     @contextmanager
+    def recorded(self, facts: dict[str, Any]) -> Iterator[None]:
+        """Save `facts` as those of a running run, and at the block's end again with how it ended."""
+        facts["state"] = "running"
+        self.save(facts)
+        try:
+            yield
+            facts["state"] = "finished"
+        except KeyboardInterrupt:
+            facts["state"] = "stopped"
+            raise
+        except BaseException:
+            facts["state"] = "failed"
+            raise
+        finally:
+            self.save(facts)
+
+    @contextmanager
     def logged(self, attempt: str) -> Iterator[None]:
         """Append to the log that `attempt` begins and how it ends, a failure with its traceback."""
         self._append_to_log(f"{attempt} begins, process {os.getpid()}")

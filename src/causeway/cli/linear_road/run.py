@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from causeway.cli.linear_road.options import WorkloadFolder, read_speed
+from causeway.cli.linear_road.options import FromMinute, Speed, WorkloadFolder, read_speed
 from causeway.cli.options import Conf, Master, output, print_counts, spark_options
 from causeway.runtime.errors import CheckFailedError
 from causeway.runtime.progress import console
@@ -39,13 +39,8 @@ def drive(
         Path,
         typer.Option(help="Folder for the tuples; it must not hold those of another run.", metavar="SPOOL"),
     ],
-    speed: Annotated[float, typer.Option(help="Simulated seconds per real second.", metavar="K")] = 1.0,
-    from_minute: Annotated[
-        int,
-        typer.Option(
-            help="Deliver everything before minute M at once; real time starts at M.", metavar="M", min=0
-        ),
-    ] = 0,
+    speed: Speed = 1.0,
+    from_minute: FromMinute = None,
 ) -> None:
     """Deliver a workload in real time.
 
@@ -56,7 +51,7 @@ def drive(
     from causeway.linear_road import api
     from causeway.linear_road.driver.deliver import PROMISED_LATENESS_MS
 
-    delivery = api.drive(folder, to, speed=speed, from_minute=from_minute)
+    delivery = api.drive(folder, to, speed=speed, from_minute=from_minute or 0)
     print_counts(
         f"{to}: {'stopped' if delivery.stopped else 'delivered'}",
         {"tuples": delivery.tuples, "files": delivery.files, "simulated seconds": delivery.seconds},
@@ -83,15 +78,7 @@ def run(
             show_default=False,
         ),
     ] = None,
-    from_minute: Annotated[
-        int | None,
-        typer.Option(
-            help="Process everything before minute M at once; real time starts at M. Default 0.",
-            metavar="M",
-            min=0,
-            show_default=False,
-        ),
-    ] = None,
+    from_minute: FromMinute = None,
     rules: Annotated[
         RulesOption | None,
         typer.Option(help="The dialect of the benchmark. Default vldb2004.", show_default=False),
