@@ -41,16 +41,15 @@ install: $(VENV)/.installed ## make the environment in .venv, with a Java where 
 run: $(VENV)/.installed ## a small Linear Road: traffic, all answers on Spark, validated, and SQL over its live reports
 	@$(call remove_demo,exit 2)
 	@mkdir -p '$(DEMO)' && touch '$(DEMO)/$(DEMO_MARKER)'
-	$(BIN)/causeway linear-road generate --out $(DEMO)/workload --xways 0.5 --minutes 60
-	$(BIN)/causeway linear-road history $(DEMO)/workload
+	$(BIN)/causeway linear-road generate --out $(DEMO)/workload --xways 0.5 --minutes 60 --history
 	@# A second process asks for the reports while the run keeps them, without hurry: deadlines are the run's.
 	@# Its output file is made first: a run that ends at once may come before the second process.
 	@: > '$(DEMO)/statements.txt'; (until [ -d '$(DEMO_REPORTS)' ]; do sleep 1; done; \
 		exec nice -n 15 $(BIN)/causeway sql --warehouse '$(DEMO)/run/warehouse' --file examples/live-recent-old.sql --timing) \
 		>> '$(DEMO)/statements.txt' 2>&1 & \
 	asking=$$!; trap 'kill $$asking 2>/dev/null' EXIT; \
-	echo '$(BIN)/causeway linear-road run $(DEMO)/workload --out $(DEMO)/run --from-minute 58 --speed 2 --keep POSREPORTS'; \
-	$(BIN)/causeway linear-road run $(DEMO)/workload --out $(DEMO)/run --from-minute 58 --speed 2 --keep POSREPORTS \
+	echo '$(BIN)/causeway linear-road run $(DEMO)/workload --out $(DEMO)/run --from-minute 58 --speed 4 --keep POSREPORTS'; \
+	$(BIN)/causeway linear-road run $(DEMO)/workload --out $(DEMO)/run --from-minute 58 --speed 4 --keep POSREPORTS \
 		&& if [ -d '$(DEMO_REPORTS)' ]; then wait $$asking; fi
 	$(BIN)/causeway linear-road validate $(DEMO)/workload $(DEMO)/run
 	@echo 'causeway sql --warehouse $(DEMO)/run/warehouse --file examples/live-recent-old.sql --timing   # during the run'

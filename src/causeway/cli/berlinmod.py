@@ -12,7 +12,7 @@ from causeway.cli.berlinmod_exchange import export_command, import_command
 from causeway.cli.berlinmod_map import map_command
 from causeway.cli.berlinmod_play import play_command
 from causeway.cli.berlinmod_run import run_command
-from causeway.cli.options import Conf, Master, output, print_counts, spark_options
+from causeway.cli.options import Conf, Master, output, print_counts, print_lines, spark_options
 from causeway.runtime.errors import CheckFailedError
 
 __all__ = ["berlinmod"]
@@ -214,7 +214,7 @@ def inspect(folder: DataFolder, master: Master = "local[*]", conf: Conf = None) 
 
     result = api.inspect(folder, spark=spark_options(master, conf))
     output.print(inspection_table(result.inspection))
-    output.print(f"Plot: {result.report}")
+    print_lines(f"Plot: {result.report}")
     if not result.holds:
         raise CheckFailedError("some figures are out of what is expected; see the table")
 

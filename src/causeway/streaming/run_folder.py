@@ -54,6 +54,10 @@ class RunFolder:
                 unfinished.unlink(missing_ok=True)
             yield
 
+    def is_locked(self) -> bool:
+        """Whether a process works on the run."""
+        return FolderLock(self.path, self.command).is_held()
+
     def begin(self, facts: Mapping[str, Any]) -> None:
         """Make the folder of a new run and write its first facts.
 

@@ -17,7 +17,7 @@ from causeway.cli.linear_road.options import (
     halves_of_expressways,
     read_speed,
 )
-from causeway.cli.options import Conf, Master, output, spark_options, wants_debugging
+from causeway.cli.options import Conf, Master, output, print_lines, spark_options, wants_debugging
 from causeway.runtime.errors import CheckFailedError
 from causeway.runtime.progress import console
 
@@ -86,12 +86,12 @@ def validate(
     )
     output.print(validation_table(result.validation))
     for difference in result.validation.differences:
-        output.print(f"- {escape(difference.words)}")
+        print_lines(f"- {difference.words}")
     for note in result.validation.notes:
-        output.print(escape(note))
-    output.print(f"Judgement: {result.file}")
+        print_lines(note)
+    print_lines(f"Judgement: {result.file}")
     if result.report is not None:
-        output.print(f"Report: {result.report}")
+        print_lines(f"Report: {result.report}")
     if not result.passed:
         raise CheckFailedError("the answers fail; see the table")
 
@@ -158,6 +158,6 @@ def rate(
         debug=wants_debugging(),
     )
     print_rating(rating, output)
-    output.print(f"Rating: {out / RATING_FILE}")
+    print_lines(f"Rating: {out / RATING_FILE}")
     if not rating.xways:
         raise CheckFailedError(rating_words(rating))

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 import typer
 
 from causeway.cli.linear_road.options import FromMinute, Speed, WorkloadFolder, read_speed
-from causeway.cli.options import Conf, Master, output, print_counts, spark_options
+from causeway.cli.options import Conf, Master, output, print_counts, print_lines, spark_options
 from causeway.runtime.errors import CheckFailedError
 from causeway.runtime.progress import console
 
@@ -128,12 +128,12 @@ def run(
         f"{out}: L = {expressways:g}, answered in {result.seconds:.0f} s",
         {"tuples": result.tuples} | {f"{name}s": count for name, count in result.answers.items()},
     )
-    output.print(f"Answers: {result.answers_file}\nReport: {result.report}")
+    print_lines(f"Answers: {result.answers_file}\nReport: {result.report}")
     if kept := result.facts.get("kept"):
-        output.print(
+        print_lines(
             f"Kept: {kept['rows']:,} reports in {result.facts['history_table']}, "
             f"{kept['bytes'] / 1e6:,.1f} MB (causeway sql --warehouse {out / 'warehouse'})"
         )
-    output.print(f"Are they right, and in time? causeway linear-road validate {folder} {out}")
+    print_lines(f"Are they right, and in time? causeway linear-road validate {folder} {out}")
     if result.kept_promise is False:
         console.print("[yellow]the driver was late: the machine could not even deliver the input in time[/]")
