@@ -38,6 +38,8 @@ $(VENV)/.installed: pyproject.toml
 
 install: $(VENV)/.installed ## make the environment in .venv, with a Java where there is none
 
+# Every step of the demo is short: Java's thorough compiler would take more time of the cores than it saves.
+run: export SPARK_SUBMIT_OPTS := -XX:TieredStopAtLevel=1 $(SPARK_SUBMIT_OPTS)
 run: $(VENV)/.installed ## a small Linear Road: traffic, all answers on Spark, validated, and SQL over its live reports
 	@$(call remove_demo,exit 2)
 	@mkdir -p '$(DEMO)' && touch '$(DEMO)/$(DEMO_MARKER)'
@@ -45,7 +47,7 @@ run: $(VENV)/.installed ## a small Linear Road: traffic, all answers on Spark, v
 	@# A second process asks for the reports while the run keeps them, without hurry: deadlines are the run's.
 	@# Its output file is made first: a run that ends at once may come before the second process.
 	@: > '$(DEMO)/statements.txt'; (until [ -d '$(DEMO_REPORTS)' ]; do sleep 1; done; \
-		exec nice -n 15 $(BIN)/causeway sql --warehouse '$(DEMO)/run/warehouse' --file examples/live-recent-old.sql --timing) \
+		exec nice -n 10 $(BIN)/causeway sql --warehouse '$(DEMO)/run/warehouse' --file examples/live-recent-old.sql --timing) \
 		>> '$(DEMO)/statements.txt' 2>&1 & \
 	asking=$$!; trap 'kill $$asking 2>/dev/null' EXIT; \
 	echo '$(BIN)/causeway linear-road run $(DEMO)/workload --out $(DEMO)/run --from-minute 58 --speed 4 --keep POSREPORTS'; \
