@@ -6,6 +6,8 @@ BIN    := $(VENV)/bin
 DEMO   ?= demo
 DEMO_MARKER := .made-by-make-run
 DEMO_REPORTS = $(DEMO)/run/warehouse/tables/posreports/log
+DEMO_RUN = $(DEMO)/workload --out $(DEMO)/run --from-minute 58 --speed 4 --keep POSREPORTS
+DEMO_STATEMENTS = --warehouse $(DEMO)/run/warehouse --file examples/live-recent-old.sql --timing
 # Removes the demo if `make run` made it. Otherwise says so, unless the folder is empty, and does what $(1) says.
 remove_demo = if [ -e '$(DEMO)/$(DEMO_MARKER)' ]; then rm -rf '$(DEMO)'; \
 	elif [ -n "$$(ls -A '$(DEMO)' 2>/dev/null)" ]; then \
@@ -16,6 +18,8 @@ TOUR_MARKER := .made-by-make-nexmark
 remove_tour = if [ -e '$(NEXMARK)/$(TOUR_MARKER)' ]; then rm -rf '$(NEXMARK)'; \
 	elif [ -n "$$(ls -A '$(NEXMARK)' 2>/dev/null)" ]; then \
 	echo "$(NEXMARK) was not made by \`make nexmark\` and is left as it is; remove it, or name another: make nexmark NEXMARK=FOLDER"; $(1); fi
+# For steps of less than a minute: Java's thorough compiler would take more time of the cores than it saves.
+QUICK_JAVA := env SPARK_SUBMIT_OPTS="-XX:TieredStopAtLevel=1 $$SPARK_SUBMIT_OPTS"
 # Test processes side by side, each with a Spark of its own that takes up to 3 GB.
 WORKERS ?= 2
 
@@ -41,19 +45,18 @@ install: $(VENV)/.installed ## make the environment in .venv, with a Java where 
 run: $(VENV)/.installed ## a small Linear Road: traffic, all answers on Spark, validated, and SQL over its live reports
 	@$(call remove_demo,exit 2)
 	@mkdir -p '$(DEMO)' && touch '$(DEMO)/$(DEMO_MARKER)'
-	$(BIN)/causeway linear-road generate --out $(DEMO)/workload --xways 0.5 --minutes 60
-	$(BIN)/causeway linear-road history $(DEMO)/workload
-	@# A second process asks for the reports while the run keeps them, without hurry: deadlines are the run's.
+	$(BIN)/causeway linear-road generate --out $(DEMO)/workload --xways 0.5 --minutes 60 --history
+	@# A second process asks for the reports once real time has started, without hurry: deadlines are the run's.
 	@# Its output file is made first: a run that ends at once may come before the second process.
-	@: > '$(DEMO)/statements.txt'; (until [ -d '$(DEMO_REPORTS)' ]; do sleep 1; done; \
-		exec nice -n 15 $(BIN)/causeway sql --warehouse '$(DEMO)/run/warehouse' --file examples/live-recent-old.sql --timing) \
-		>> '$(DEMO)/statements.txt' 2>&1 & \
+	@: > '$(DEMO)/statements.txt'; \
+	(until grep -qs '"running"' '$(DEMO)/run/spool/_delivery.json' || [ -e '$(DEMO)/run/answers.csv' ]; do sleep 1; done; \
+		exec $(QUICK_JAVA) nice -n 10 $(BIN)/causeway sql $(DEMO_STATEMENTS)) >> '$(DEMO)/statements.txt' 2>&1 & \
 	asking=$$!; trap 'kill $$asking 2>/dev/null' EXIT; \
-	echo '$(BIN)/causeway linear-road run $(DEMO)/workload --out $(DEMO)/run --from-minute 58 --speed 2 --keep POSREPORTS'; \
-	$(BIN)/causeway linear-road run $(DEMO)/workload --out $(DEMO)/run --from-minute 58 --speed 2 --keep POSREPORTS \
-		&& if [ -d '$(DEMO_REPORTS)' ]; then wait $$asking; fi
-	$(BIN)/causeway linear-road validate $(DEMO)/workload $(DEMO)/run
-	@echo 'causeway sql --warehouse $(DEMO)/run/warehouse --file examples/live-recent-old.sql --timing   # during the run'
+	echo '$(BIN)/causeway linear-road run $(DEMO_RUN)'; \
+	$(QUICK_JAVA) $(BIN)/causeway linear-road run $(DEMO_RUN) && if [ -d '$(DEMO_REPORTS)' ]; then wait $$asking; fi
+	@echo '$(BIN)/causeway linear-road validate $(DEMO)/workload $(DEMO)/run'
+	@$(QUICK_JAVA) $(BIN)/causeway linear-road validate $(DEMO)/workload $(DEMO)/run
+	@echo; echo 'During the run, in a second process:'; echo '$(BIN)/causeway sql $(DEMO_STATEMENTS)'
 	@cat '$(DEMO)/statements.txt'
 
 nexmark: $(VENV)/.installed ## a small NEXMark: some queries on both engines, checked, and their page, NEXMARK/compare.html

@@ -43,6 +43,7 @@ def test_second_process_is_told_who_holds_the_lock(tmp_path: Path) -> None:
     try:
         with pytest.raises(UserError) as refused, FolderLock(tmp_path, "linear-road validate"):
             pass
+        assert FolderLock(tmp_path, "a reader").is_held()
         message = str(refused.value)
         assert f"process {holder.pid} (linear-road run) since 20" in message
         assert str(tmp_path) in message
@@ -56,6 +57,7 @@ def test_lock_is_gone_with_a_killed_process(tmp_path: Path) -> None:
     holder = _holder(tmp_path)
     holder.send_signal(signal.SIGKILL)
     holder.communicate()
+    assert not FolderLock(tmp_path, "b").is_held()
     assert (tmp_path / LOCK_FILE).exists()  # it says who died, and locks nothing
     with FolderLock(tmp_path, "b"):
         assert f'"pid": {os.getpid()}' in (tmp_path / LOCK_FILE).read_text()

@@ -75,6 +75,9 @@ def test_lines_tell_how_far_how_fast_and_how_long() -> None:
     assert lines.line() == "simulating: 1,260 of 10,800 min, 2 min/s, 80 min left, batch 0.5 s"
     now[0] += 30
     assert lines.line() == "simulating: 1,260 of 10,800 min, batch 0.5 s"
+    now[0] += 30
+    lines.update(4_260, seconds_left=60)
+    assert lines.line() == "simulating: 4,260 of 10,800 min, 100 min/s, 60 s left"
 
 
 @pytest.mark.parametrize(

@@ -66,6 +66,19 @@ def test_the_log_has_every_attempt_and_why_it_failed(tmp_path: Path) -> None:
         assert text in log
 
 
+def test_the_facts_say_how_the_run_ended(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path)
+    for failure, state in ((KeyboardInterrupt(), "stopped"), (ValueError("no such second"), "failed")):
+        with pytest.raises(type(failure)), folder.recorded({"rows": 0}):
+            assert folder.facts() == {"state": "running", "rows": 0}
+            raise failure
+        assert folder.resumable_facts() == {"state": state, "rows": 0}
+    facts = {"rows": 0}
+    with folder.recorded(facts):
+        facts["rows"] = 3
+    assert folder.facts() == {"state": "finished", "rows": 3}
+
+
 def test_a_log_that_cannot_be_written_hides_no_failure(tmp_path: Path) -> None:
     folder = RunFolder(tmp_path / "nowhere")
     with pytest.raises(ValueError, match="the reason"), folder.logged("attempt 1"):

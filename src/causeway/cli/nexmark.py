@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from causeway.cli.options import Conf, Master, command_session, output, print_counts
+from causeway.cli.options import Conf, Master, command_session, output, print_counts, print_lines
 from causeway.runtime.errors import CheckFailedError
 
 __all__ = ["nexmark"]
@@ -278,7 +278,7 @@ def run(
     for one in result.queries:
         for difference in one.check.differences if one.check else ():
             output.print(f"- {one.query}: {difference}", markup=False)
-    output.print(f"Figures: {out / 'result.json'}\nReport: {result.report}")
+    print_lines(f"Figures: {out / 'result.json'}\nReport: {result.report}")
     failed = [one.query for one in result.queries if one.check and not one.check.passed]
     if failed:
         raise CheckFailedError(f"the answers of {', '.join(failed)} are not those of the batch statements")
@@ -301,4 +301,4 @@ def compare(
 
     compared = library.compare(runs, out)
     output.print(comparison_table(compared.runs))
-    output.print(f"Page: {compared.page}")
+    print_lines(f"Page: {compared.page}")

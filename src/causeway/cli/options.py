@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
 
 from causeway.runtime.errors import UserError
@@ -27,6 +26,7 @@ __all__ = [
     "output",
     "parse_settings",
     "print_counts",
+    "print_lines",
     "set_debugging",
     "spark_options",
     "wants_debugging",
@@ -96,6 +96,11 @@ def wants_debugging() -> bool:
     return _debugging
 
 
+def print_lines(text: str) -> None:
+    """Text as it is: not wrapped, so that paths and commands in it can be copied."""
+    output.print(text, markup=False, soft_wrap=True)
+
+
 def print_counts(title: str, counts: dict[str, int]) -> None:
     """A title, and a line for each count."""
     table = Table(show_header=False)
@@ -103,5 +108,5 @@ def print_counts(title: str, counts: dict[str, int]) -> None:
     table.add_column(justify="right")
     for name, count in counts.items():
         table.add_row(name.replace("_", " "), f"{count:,}")
-    output.print(escape(title))
+    print_lines(title)
     output.print(table)

@@ -64,18 +64,28 @@ def generate(
     minutes: int = 180,
     seed: int = 1,
     stream_format: StreamFormat = "parquet",
+    history: bool = False,
     spark: SparkSession | SparkOptions | None = None,
 ) -> Workload:
     """Simulate the traffic of `expressways` (L, a multiple of 0.5) into the new folder `out`.
 
-    The same seed gives the same traffic on any number of cores.
+    With `history`, ten weeks of history with the same seed are added, as by `generate_history`. The same seed
+    gives the same traffic on any number of cores.
     """
+    from causeway.linear_road.history import generate as histories
     from causeway.linear_road.simulator import generate as simulator
+    from causeway.runtime.compiled import compiled_beside
 
     check_options(spark)
     simulator.check_output(Path(out))
-    with open_session(spark, "linear-road generate") as session:
-        return simulator.generate(
+    if history:
+        histories.check_seed(seed)
+    with (
+        compiled_beside(simulator.use_kernels) as wait_until_compiled,
+        open_session(spark, "linear-road generate") as session,
+    ):
+        wait_until_compiled()
+        workload = simulator.generate(
             session,
             Path(out),
             expressways=expressways,
@@ -83,6 +93,9 @@ def generate(
             seed=seed,
             stream_format=stream_format,
         )
+        if history:
+            histories.generate_history(session, workload, seed=seed)
+    return workload
 
 
 def import_files(files: Sequence[Folder], out: Folder, *, slack: int = 0, strict: bool = False) -> Workload:
@@ -128,6 +141,7 @@ def generate_history(
     from causeway.linear_road.history import generate as histories
 
     loaded = _load(workload)
+    histories.check_seed(seed)
     with open_session(spark, "linear-road history") as session:
         return histories.generate_history(session, loaded, seed=seed, output_format=output_format)
 
@@ -239,13 +253,14 @@ def query(
     chosen = (selectivity,) if isinstance(selectivity, str) else tuple(selectivity or SELECTIVITIES)
     settings = QuerySettings(rate, chosen, from_minute, seconds, index, check, seed)
     settings.check()
-    asked = QueryRun.load(Path(run))
-    asked.wait_for_table()
+    queried = QueryRun.load(Path(run))
+    queried.check_minute(from_minute)
+    queried.wait_for_table()
     with (
         open_session(spark, "linear-road query") as session,
-        connect(asked.folder.warehouse, session) as connection,
+        connect(queried.folder.warehouse, session) as connection,
     ):
-        facts = ask_queries(asked, settings, connection)
+        facts = ask_queries(queried, settings, connection)
     return QueryResult(facts, add_session(Path(run), facts), write_run_page(Path(run)))
 
 
@@ -271,6 +286,11 @@ def validate(
     from causeway.linear_road.validation import validate as judge
 
     loaded = _load(workload)
+    if from_minute is not None and from_minute >= loaded.minutes:
+        raise UserError(
+            f"real time cannot have begun at minute {from_minute}: {loaded.folder} has the minutes "
+            f"0 to {loaded.minutes - 1}"
+        )
     if only_xways is not None and sample is not None:
         raise UserError("give either the expressways to judge or the size of a sample, not both")
     conditions = None

@@ -198,9 +198,9 @@ def val(instant_point: Any) -> Column:
     """The position of a position in time."""
     from pyspark.sql import functions as spark_functions
 
-    given = _column(instant_point)
-    position = spark_functions.struct(given.getField("x").alias("x"), given.getField("y").alias("y"))
-    return spark_functions.when(given.isNotNull(), position)
+    point = _column(instant_point)
+    position = spark_functions.struct(point.getField("x").alias("x"), point.getField("y").alias("y"))
+    return spark_functions.when(point.isNotNull(), position)
 
 
 def inst(instant_point: Any) -> Column:
@@ -212,9 +212,9 @@ def create_instant(text: Any) -> Column:
     """The time that a text names (`2007-05-28-09:30:00.000`, or with a space), as whole ms."""
     from pyspark.sql import functions as spark_functions
 
-    given = _column(text)
+    column = _column(text)
     plain = spark_functions.to_timestamp_ntz(
-        spark_functions.regexp_replace(given, "^([0-9]+-[0-9]+-[0-9]+)-", "$1 ")
+        spark_functions.regexp_replace(column, "^([0-9]+-[0-9]+-[0-9]+)-", "$1 ")
     )
     in_utc = spark_functions.concat(plain.cast("string"), spark_functions.lit("Z"))
     return spark_functions.unix_millis(spark_functions.to_timestamp(in_utc))

@@ -91,10 +91,10 @@ def with_cells(
     """
     from pyspark.sql import functions as spark_functions
 
-    for (name, _, size), given in zip(_axes(grid), (x, y, t), strict=True):
-        if given is None:
+    for (name, _, size), ends in zip(_axes(grid), (x, y, t), strict=True):
+        if ends is None:
             continue
-        low, high = (spark_functions.col(one) if isinstance(one, str) else one for one in given)
+        low, high = (spark_functions.col(one) if isinstance(one, str) else one for one in ends)
         around = 0.0 if name == "cell_t" else margin
         numbers = spark_functions.sequence(_cell(low - around, size), _cell(high + around, size))
         frame = frame.withColumn(name, spark_functions.explode(numbers))

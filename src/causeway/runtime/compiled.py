@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import inspect
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from typing import TypeVar, cast
@@ -15,7 +17,7 @@ from numba.core import config
 
 from causeway.runtime.cache import cache_entry
 
-__all__ = ["inlined", "kernel"]
+__all__ = ["compiled_beside", "inlined", "kernel"]
 
 _Function = TypeVar("_Function", bound=Callable[..., object])
 
@@ -35,6 +37,22 @@ def kernel(function: _Function) -> _Function:
 def inlined(function: _Function) -> _Function:
     """Mark a small function that kernels call, to be compiled as part of each of them."""
     return cast(_Function, njit(inline="always")(function))
+
+
+@contextmanager
+def compiled_beside(use_kernels: Callable[[], object]) -> Iterator[Callable[[], None]]:
+    """Have kernels compiled in a thread, by `use_kernels`, while the block does something else.
+
+    The block gets a function that waits until they are. A failure is ignored: who needs a kernel fails, too.
+    """
+
+    def compile_them() -> None:
+        with suppress(Exception):
+            use_kernels()
+
+    thread = threading.Thread(target=compile_them, name="compiling kernels", daemon=True)
+    thread.start()
+    yield thread.join
 
 
 @cache

@@ -82,6 +82,16 @@ class FolderLock:
             self._path.unlink(missing_ok=True)
         os.close(descriptor)
 
+    def is_held(self) -> bool:
+        """Whether a process has the lock: looks without taking it, which could keep another one away."""
+        try:
+            return _holder_is_alive(json.loads(self._path.read_text()))
+        except FileNotFoundError:
+            return False
+        except (OSError, ValueError, KeyError, TypeError):
+            # It is being taken at this moment.
+            return True
+
     def _open_locked(self) -> int:
         while True:
             descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
@@ -103,8 +113,8 @@ class FolderLock:
         for _ in range(_READ_ATTEMPTS):
             try:
                 holder: dict[str, Any] = json.loads(self._path.read_text())
-                here = holder["host"] == socket.gethostname()
-                if not here or _is_alive(int(holder["pid"])):
+                if _holder_is_alive(holder):
+                    here = holder["host"] == socket.gethostname()
                     place = "" if here else f" on {holder['host']}"
                     return f"process {holder['pid']}{place} ({holder['command']}) since {holder['started']}"
             except (OSError, ValueError, KeyError, TypeError):
@@ -121,6 +131,11 @@ def _is_file_at(descriptor: int, path: Path) -> bool:
         return False
     opened = os.fstat(descriptor)
     return (named.st_dev, named.st_ino) == (opened.st_dev, opened.st_ino)
+
+
+def _holder_is_alive(holder: dict[str, Any]) -> bool:
+    """Whether the process that a lock file names is there; of another machine's nobody here can tell."""
+    return holder["host"] != socket.gethostname() or _is_alive(int(holder["pid"]))
 
 
 def _is_alive(pid: int) -> bool:

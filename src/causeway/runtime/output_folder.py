@@ -25,6 +25,7 @@ __all__ = [
     "is_replaceable",
     "load_facts",
     "prepare_folder",
+    "read_json",
     "refuse_used_folder",
     "remove_unfinished",
     "scratch_folder",
@@ -129,6 +130,19 @@ def write_json(path: Path, facts: dict[str, Any], *, durable: bool = True) -> No
         except BaseException:
             Path(fresh.name).unlink(missing_ok=True)
             raise
+
+
+def read_json(path: Path) -> dict[str, Any] | None:
+    """The facts that `write_json` left in a file; `None` where there is no such file."""
+    try:
+        facts = json.loads(path.read_text())
+    except FileNotFoundError:
+        return None
+    except (ValueError, OSError) as unreadable:
+        raise UserError(f"{path} cannot be read: {unreadable}") from unreadable
+    if not isinstance(facts, dict):
+        raise UserError(f"{path} cannot be read: it has no facts by name")
+    return facts
 
 
 def load_facts(path: Path, layout: int, *, absent: str, without: str) -> dict[str, Any]:

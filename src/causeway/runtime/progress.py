@@ -48,8 +48,11 @@ def is_progress_shown() -> bool:
 class ProgressBar(Protocol):
     """How far some work is; `update` takes the amount done so far, not a difference."""
 
-    def update(self, done: float, note: str = "") -> None:
-        """Show `done` of the total as done, and a `note` beside it."""
+    def update(self, done: float, note: str = "", seconds_left: float | None = None) -> None:
+        """Show `done` of the total as done, and a `note` beside it.
+
+        `seconds_left` is for work whose end is known; otherwise the rate so far tells.
+        """
 
 
 @contextmanager
@@ -109,11 +112,12 @@ class ProgressLines:
         self._clock = clock
         self._done = 0.0
         self._note = ""
+        self._seconds_left: float | None = None
         self._last = (clock(), 0.0)
 
-    def update(self, done: float, note: str = "") -> None:
+    def update(self, done: float, note: str = "", seconds_left: float | None = None) -> None:
         """Remember `done` of the total as done, and a `note` for the next line."""
-        self._done, self._note = done, note
+        self._done, self._note, self._seconds_left = done, note, seconds_left
 
     def line(self) -> str:
         """What there is to say now."""
@@ -122,7 +126,8 @@ class ProgressLines:
         parts = [f"{self._title}: {_short(done)} of {_short(self._total)} {self._unit}"]
         rate = (done - before) / (now - then) if now > then else 0.0
         if rate > 0:
-            parts += [f"{_short(rate)} {self._unit}/s", f"{_duration((self._total - done) / rate)} left"]
+            left = (self._total - done) / rate if self._seconds_left is None else self._seconds_left
+            parts += [f"{_short(rate)} {self._unit}/s", f"{_duration(left)} left"]
         if self._note:
             parts.append(self._note)
         return ", ".join(parts)
@@ -133,12 +138,12 @@ class _Bar:
         self._progress = progress
         self._task = task
 
-    def update(self, done: float, note: str = "") -> None:
+    def update(self, done: float, note: str = "", seconds_left: float | None = None) -> None:
         self._progress.update(self._task, completed=done, note=note)
 
 
 class _Nothing:
-    def update(self, done: float, note: str = "") -> None:
+    def update(self, done: float, note: str = "", seconds_left: float | None = None) -> None:
         pass
 
 

@@ -54,6 +54,10 @@ class RunFolder:
                 unfinished.unlink(missing_ok=True)
             yield
 
+    def is_locked(self) -> bool:
+        """Whether a process works on the run."""
+        return FolderLock(self.path, self.command).is_held()
+
     def begin(self, facts: Mapping[str, Any]) -> None:
         """Make the folder of a new run and write its first facts.
 
@@ -85,6 +89,23 @@ class RunFolder:
     def save(self, facts: Mapping[str, Any], *, durable: bool = True) -> None:
         """Replace the facts, whole; see `write_json` for `durable`."""
         write_json(self.facts_file, dict(facts) | {"layout": self.layout}, durable=durable)
+
+    @contextmanager
+    def recorded(self, facts: dict[str, Any]) -> Iterator[None]:
+        """Save `facts` as those of a running run, and at the block's end again with how it ended."""
+        facts["state"] = "running"
+        self.save(facts)
+        try:
+            yield
+            facts["state"] = "finished"
+        except KeyboardInterrupt:
+            facts["state"] = "stopped"
+            raise
+        except BaseException:
+            facts["state"] = "failed"
+            raise
+        finally:
+            self.save(facts)
 
     @contextmanager
     def logged(self, attempt: str) -> Iterator[None]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,7 @@ from causeway import linear_road
 from causeway.cli import main as cli
 from causeway.linear_road.queries.record import load_sessions
 from causeway.linear_road.report.history_tables import history_tables
+from causeway.linear_road.workload.workload import Workload
 from causeway.runtime.errors import UserError
 from causeway.spark import session as sessions
 from causeway.streaming_tables.storage import TableStore
@@ -101,11 +103,16 @@ def test_runs_that_cannot_be_asked(tmp_path: Path, store: TableStore, spark: Spa
         linear_road.query(tmp_path / "nowhere")
     run = tmp_path / "run"
     with pytest.raises(UserError, match="the run will not come to minute 15"):
-        linear_road.query(run, from_minute=15, spark=spark)
+        linear_road.query(run, from_minute=15)
+    # As a process leaves it that was killed: nobody works on it any more.
+    facts = json.loads((run / "run.json").read_text())
+    (run / "run.json").write_text(json.dumps(facts | {"state": "running"}))
+    replace(Workload.load(tmp_path / "workload"), minutes=30).save()
+    with pytest.raises(UserError, match="has ended at minute 14, before minute 20"):
+        linear_road.query(run, from_minute=20, spark=spark)
     (run / "queries.json").write_text("[]")
     with pytest.raises(UserError, match="is not what `causeway linear-road query`"):
         load_sessions(run)
-    facts = json.loads((run / "run.json").read_text())
     (run / "run.json").write_text(json.dumps(facts | {"history_table": None}))
-    with pytest.raises(UserError, match="keeps no history; make a run that keeps its position reports"):
+    with pytest.raises(UserError, match="keeps no history: it was begun without `keep`"):
         linear_road.query(run)

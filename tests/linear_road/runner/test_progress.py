@@ -56,7 +56,7 @@ class Run:
 @pytest.fixture
 def folder(tmp_path: Path) -> RunFolder:
     folder = RunFolder(tmp_path)
-    folder.begin({"batches": []})
+    folder.begin({"batches": [], "minutes": 3})
     return folder
 
 

@@ -81,8 +81,8 @@ def make_run(folder: Path, workload: Path, state: str = "running") -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--speed", "0"], "a speed of 0.0 is not possible; give a number above 0, or max"),
-        (["--speed", "-2"], "a speed of -2.0 is not possible"),
+        (["--speed", "0"], "a speed of 0 is not possible; give a number above 0, or max"),
+        (["--speed", "-2"], "a speed of -2 is not possible"),
         (["--speed", "nan"], "a speed of nan is not possible"),
         (["--speed", "inf"], "a speed of inf is not possible"),
         (["--speed", "fast"], "'fast' is no number, and not max"),

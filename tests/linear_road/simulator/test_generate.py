@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +15,8 @@ import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 import pytest
 
+from causeway.linear_road import api
+from causeway.linear_road.history import generate as histories
 from causeway.linear_road.model.tuples import INPUT_COLUMNS, INPUT_SCHEMA
 from causeway.linear_road.simulator import generate as stages
 from causeway.linear_road.simulator.generate import generate
@@ -34,6 +39,37 @@ def two(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Worklo
 
 def tuples(workload: Workload, part: int) -> pa.Table:
     return pq.read_table(workload.parts[part])
+
+
+def test_kernels_are_compiled_for_what_the_simulation_uses(tmp_path: Path) -> None:
+    """In a process of its own, where nothing else has compiled them."""
+    program = (
+        "import sys\n"
+        "from pathlib import Path\n"
+        "from causeway.linear_road.simulator import generate, traffic, vehicles\n"
+        "kernels = traffic.simulate_minute, vehicles._deal\n"
+        "generate.use_kernels()\n"
+        "compiled = [list(kernel.signatures) for kernel in kernels]\n"
+        "folder, east = Path(sys.argv[1]), generate.Direction(0, 0)\n"
+        "generate.simulate_direction(generate.Recording(folder, east), east, 1, 2)\n"
+        "assert generate._deal(folder, [east], 1)[0] > 0\n"
+        "assert [len(one) for one in compiled] == [1, 1], compiled\n"
+        "assert [list(kernel.signatures) for kernel in kernels] == compiled\n"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", program, str(tmp_path)], capture_output=True, text=True, check=False
+    )
+    assert ran.returncode == 0, ran.stderr
+
+
+def test_a_workload_with_its_history(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(histories, "generate_history", partial(histories.generate_history, days=1))
+    workload = api.generate(tmp_path / "w", expressways=0.5, minutes=1, seed=7, history=True, spark=spark)
+    rows = histories.history_rows(workload)
+    assert rows == {"toll_history": workload.counts["vehicles"], "segment_history": 1440 * 100}
+    assert json.loads((workload.history / "history.json").read_text())["seed"] == 7
 
 
 def test_layout(two: Workload) -> None:

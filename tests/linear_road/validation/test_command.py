@@ -163,10 +163,11 @@ def test_speed_and_minute_of_another_systems_answers(
     [
         (["nowhere"], "nowhere: no such file or folder"),
         (["."], "give answers.csv itself"),
-        (["theirs.csv", "--speed", "0"], "speed of 0.0"),
+        (["theirs.csv", "--speed", "0"], "speed of 0;"),
         (["theirs.csv", "--speed", "nan"], "speed of nan"),
         (["theirs.csv", "--speed", "fast"], "'fast' is no number"),
         (["theirs.csv", "--from-minute", "-1"], "--from-minute"),
+        (["theirs.csv", "--from-minute", "999"], "real time cannot have begun at minute 999: "),
         (["theirs.csv", "--only-xways", "east"], "'east' is no list"),
         (["theirs.csv", "--only-xways", "0", "--sample", "1"], "not both"),
         (["theirs.csv", "--only-xways", "0,7"], "no reports from expressway 7; it has 0, 1"),

@@ -117,13 +117,13 @@ def _q4(run: Path, representation: str, road_map: RoadMap | None) -> go.Figure |
     if not counts:
         return None
     figure = _map(road_map)
-    most = max(counts.values())
+    largest = max(counts.values())
     figure.add_scatter(
         x=[x for x, _ in counts],
         y=[y for _, y in counts],
         mode="markers",
         name="points that vehicles passed",
-        marker={"color": BLUE, "opacity": 0.7, "size": [5 + 22 * n / most for n in counts.values()]},
+        marker={"color": BLUE, "opacity": 0.7, "size": [5 + 22 * n / largest for n in counts.values()]},
         text=[f"{count:,} vehicles" for count in counts.values()],
         hoverinfo="text",
     )

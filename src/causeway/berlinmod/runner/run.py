@@ -81,7 +81,6 @@ def run_queries(
     """Run the queries in a folder that was begun, and give back what `result.json` has."""
     result: dict[str, Any] = {
         "version": __version__,
-        "state": "running",
         "settings": asdict(settings),
         "dataset": _dataset_facts(dataset),
         "master": spark.sparkContext.master,
@@ -89,26 +88,19 @@ def run_queries(
         "versions": versions(spark),
         "queries": [],
     }
-    folder.save(result)
     names = chosen_queries(settings.queries)
-    try:
-        with applied(spark, SETTINGS), progress_bar("queries", len(names), "queries") as bar:
-            sources = {one: _source(spark, dataset, one, settings) for one in settings.representations}
-            # They are the same for both representations.
-            with registered_relations(sources[settings.representations[0]]):
-                for done, query in enumerate(names):
-                    bar.update(done, query)
-                    result["queries"] += _run_query(folder.path, query, sources, settings)
-                    folder.save(result, durable=False)
-        result["state"] = "finished"
-    except KeyboardInterrupt:
-        result["state"] = "stopped"
-        raise
-    except BaseException:
-        result["state"] = "failed"
-        raise
-    finally:
-        folder.save(result)
+    with (
+        folder.recorded(result),
+        applied(spark, SETTINGS),
+        progress_bar("queries", len(names), "queries") as bar,
+    ):
+        sources = {one: _source(spark, dataset, one, settings) for one in settings.representations}
+        # They are the same for both representations.
+        with registered_relations(sources[settings.representations[0]]):
+            for done, query in enumerate(names):
+                bar.update(done, query)
+                result["queries"] += _run_query(folder.path, query, sources, settings)
+                folder.save(result, durable=False)
     return result
 
 

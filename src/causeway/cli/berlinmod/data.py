@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from causeway.cli.options import Conf, Master, output, print_counts, spark_options
+from causeway.cli.options import Conf, Master, output, print_counts, print_lines, spark_options
 from causeway.runtime.errors import CheckFailedError
 
 __all__ = ["generate", "inspect"]
@@ -185,6 +185,6 @@ def inspect(folder: DataFolder, master: Master = "local[*]", conf: Conf = None) 
 
     result = api.inspect(folder, spark=spark_options(master, conf))
     output.print(inspection_table(result.inspection))
-    output.print(f"Plot: {result.report}")
+    print_lines(f"Plot: {result.report}")
     if not result.holds:
         raise CheckFailedError("some figures are out of what is expected; see the table")

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from causeway.cli.options import Conf, Master, output, spark_options
+from causeway.cli.options import Conf, Master, output, print_lines, spark_options
 from causeway.runtime.errors import CheckFailedError
 
 __all__ = ["run_command"]
@@ -80,7 +80,7 @@ def run_command(
     for one in result.queries:
         for difference in one.differences:
             output.print(f"- {one.query}, {one.representation}: {difference}", markup=False)
-    output.print(f"Figures: {out / 'result.json'}\nReport: {result.report}")
+    print_lines(f"Figures: {out / 'result.json'}\nReport: {result.report}")
     failed = [f"{one.query} ({one.representation})" for one in result.queries if one.passed is False]
     if failed:
         raise CheckFailedError(f"the answers of {', '.join(failed)} are not as expected")

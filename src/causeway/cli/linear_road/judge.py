@@ -8,8 +8,16 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
-from causeway.cli.linear_road.options import Minutes, WorkloadFolder, halves_of_expressways, read_speed
-from causeway.cli.options import Conf, Master, output, spark_options, wants_debugging
+from causeway.cli.linear_road.options import (
+    FromMinute,
+    Minutes,
+    Sample,
+    Speed,
+    WorkloadFolder,
+    halves_of_expressways,
+    read_speed,
+)
+from causeway.cli.options import Conf, Master, output, print_lines, spark_options, wants_debugging
 from causeway.runtime.errors import CheckFailedError
 from causeway.runtime.progress import console
 
@@ -34,12 +42,7 @@ def validate(
             show_default=False,
         ),
     ] = None,
-    sample: Annotated[
-        int | None,
-        typer.Option(
-            help="Judge only the vehicles of N expressways.", metavar="N", min=1, show_default=False
-        ),
-    ] = None,
+    sample: Sample = None,
     speed: Annotated[
         str | None,
         typer.Option(
@@ -83,12 +86,12 @@ def validate(
     )
     output.print(validation_table(result.validation))
     for difference in result.validation.differences:
-        output.print(f"- {escape(difference.words)}")
+        print_lines(f"- {difference.words}")
     for note in result.validation.notes:
-        output.print(escape(note))
-    output.print(f"Judgement: {result.file}")
+        print_lines(note)
+    print_lines(f"Judgement: {result.file}")
     if result.report is not None:
-        output.print(f"Report: {result.report}")
+        print_lines(f"Report: {result.report}")
     if not result.passed:
         raise CheckFailedError("the answers fail; see the table")
 
@@ -116,20 +119,10 @@ def rate(
         ),
     ] = None,
     minutes: Minutes = 180,
-    speed: Annotated[float, typer.Option(help="Simulated seconds per real second.", metavar="K")] = 1.0,
-    from_minute: Annotated[
-        int,
-        typer.Option(
-            help="Process everything before minute M at once; real time starts at M.", metavar="M", min=0
-        ),
-    ] = 0,
+    speed: Speed = 1.0,
+    from_minute: FromMinute = None,
     seed: Annotated[int, typer.Option(help="Seed of the traffic and its history.", metavar="N", min=0)] = 1,
-    sample: Annotated[
-        int | None,
-        typer.Option(
-            help="Judge only the vehicles of N expressways.", metavar="N", min=1, show_default=False
-        ),
-    ] = None,
+    sample: Sample = None,
     workloads: Annotated[
         Path | None,
         typer.Option(
@@ -156,7 +149,7 @@ def rate(
         max_xways=max_xways,
         minutes=minutes,
         speed=speed,
-        from_minute=from_minute,
+        from_minute=from_minute or 0,
         seed=seed,
         sample=sample,
         workloads=workloads,
@@ -165,6 +158,6 @@ def rate(
         debug=wants_debugging(),
     )
     print_rating(rating, output)
-    output.print(f"Rating: {out / RATING_FILE}")
+    print_lines(f"Rating: {out / RATING_FILE}")
     if not rating.xways:
         raise CheckFailedError(rating_words(rating))

@@ -7,9 +7,32 @@ from typing import Annotated, Literal
 
 import typer
 
-__all__ = ["Minutes", "WorkloadFolder", "counted", "halves_of_expressways", "read_speed"]
+__all__ = [
+    "FromMinute",
+    "Minutes",
+    "Sample",
+    "Speed",
+    "WorkloadFolder",
+    "counted",
+    "halves_of_expressways",
+    "read_speed",
+]
 
 Minutes = Annotated[int, typer.Option(help="Minutes to simulate; the benchmark has 180.", metavar="N", min=1)]
+Speed = Annotated[float, typer.Option(help="Simulated seconds per real second.", metavar="K")]
+FromMinute = Annotated[
+    int | None,
+    typer.Option(
+        help="Deliver everything before minute M at once; real time starts at M. Default 0.",
+        metavar="M",
+        min=0,
+        show_default=False,
+    ),
+]
+Sample = Annotated[
+    int | None,
+    typer.Option(help="Judge only the vehicles of N expressways.", metavar="N", min=1, show_default=False),
+]
 WorkloadFolder = Annotated[
     Path,
     typer.Argument(metavar="DIR", help="A workload, made by `generate` or `import`.", show_default=False),

@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
-from rich.markup import escape
 
 from causeway.cli.linear_road.options import counted
-from causeway.cli.options import Conf, Master, output, spark_options
+from causeway.cli.options import Conf, Master, output, print_lines, spark_options
 from causeway.runtime.errors import CheckFailedError
 
 if TYPE_CHECKING:
@@ -97,10 +96,10 @@ def query(
             f"From arrival to visible in this process: p50 {1000 * visible['p50']:.0f}, "
             f"p99 {1000 * visible['p99']:.0f}, worst {1000 * visible['max']:.0f} ms"
         )
-    asked = counted(len(result.session["queries"]), "query", "queries")
-    output.print(f"{asked} asked, {result.session['checked']:,} answers compared with the workload")
-    output.print(f"Figures: {result.file}\nReport: {result.report}")
+    queries = counted(len(result.session["queries"]), "query", "queries")
+    print_lines(f"{queries} asked, {result.session['checked']:,} answers compared with the workload")
+    print_lines(f"Figures: {result.file}\nReport: {result.report}")
     for words in result.wrong:
-        output.print(f"- {escape(words)}")
+        print_lines(f"- {words}")
     if result.wrong:
         raise CheckFailedError(f"{counted(len(result.wrong), 'answer is', 'answers are')} wrong; see above")

@@ -8,8 +8,8 @@ from typing import Annotated, Literal
 
 import typer
 
-from causeway.cli.linear_road.options import WorkloadFolder, read_speed
-from causeway.cli.options import Conf, Master, output, print_counts, spark_options
+from causeway.cli.linear_road.options import FromMinute, Speed, WorkloadFolder, read_speed
+from causeway.cli.options import Conf, Master, output, print_counts, print_lines, spark_options
 from causeway.runtime.errors import CheckFailedError
 from causeway.runtime.progress import console
 
@@ -39,13 +39,8 @@ def drive(
         Path,
         typer.Option(help="Folder for the tuples; it must not hold those of another run.", metavar="SPOOL"),
     ],
-    speed: Annotated[float, typer.Option(help="Simulated seconds per real second.", metavar="K")] = 1.0,
-    from_minute: Annotated[
-        int,
-        typer.Option(
-            help="Deliver everything before minute M at once; real time starts at M.", metavar="M", min=0
-        ),
-    ] = 0,
+    speed: Speed = 1.0,
+    from_minute: FromMinute = None,
 ) -> None:
     """Deliver a workload in real time.
 
@@ -56,7 +51,7 @@ def drive(
     from causeway.linear_road import api
     from causeway.linear_road.driver.deliver import PROMISED_LATENESS_MS
 
-    delivery = api.drive(folder, to, speed=speed, from_minute=from_minute)
+    delivery = api.drive(folder, to, speed=speed, from_minute=from_minute or 0)
     print_counts(
         f"{to}: {'stopped' if delivery.stopped else 'delivered'}",
         {"tuples": delivery.tuples, "files": delivery.files, "simulated seconds": delivery.seconds},
@@ -83,15 +78,7 @@ def run(
             show_default=False,
         ),
     ] = None,
-    from_minute: Annotated[
-        int | None,
-        typer.Option(
-            help="Process everything before minute M at once; real time starts at M. Default 0.",
-            metavar="M",
-            min=0,
-            show_default=False,
-        ),
-    ] = None,
+    from_minute: FromMinute = None,
     rules: Annotated[
         RulesOption | None,
         typer.Option(help="The dialect of the benchmark. Default vldb2004.", show_default=False),
@@ -141,12 +128,12 @@ def run(
         f"{out}: L = {expressways:g}, answered in {result.seconds:.0f} s",
         {"tuples": result.tuples} | {f"{name}s": count for name, count in result.answers.items()},
     )
-    output.print(f"Answers: {result.answers_file}\nReport: {result.report}")
+    print_lines(f"Answers: {result.answers_file}\nReport: {result.report}")
     if kept := result.facts.get("kept"):
-        output.print(
+        print_lines(
             f"Kept: {kept['rows']:,} reports in {result.facts['history_table']}, "
             f"{kept['bytes'] / 1e6:,.1f} MB (causeway sql --warehouse {out / 'warehouse'})"
         )
-    output.print(f"Are they right, and in time? causeway linear-road validate {folder} {out}")
+    print_lines(f"Are they right, and in time? causeway linear-road validate {folder} {out}")
     if result.kept_promise is False:
         console.print("[yellow]the driver was late: the machine could not even deliver the input in time[/]")

@@ -10,13 +10,16 @@ import typer
 from rich.markup import escape
 
 from causeway.cli.linear_road.options import Minutes, WorkloadFolder, counted, halves_of_expressways
-from causeway.cli.options import Conf, Master, output, print_counts, spark_options
+from causeway.cli.options import Conf, Master, output, print_counts, print_lines, spark_options
 from causeway.runtime.errors import CheckFailedError
 from causeway.runtime.progress import console
 
 __all__ = ["generate", "history", "import_", "inspect", "prepare"]
 
 OutFolder = Annotated[Path, typer.Option(help="Folder for the workload, new or empty.", metavar="DIR")]
+
+
+_TABLES = {"toll_history": "TollHistory rows", "segment_history": "SegmentHistory rows"}
 
 
 class Format(StrEnum):
@@ -39,6 +42,10 @@ def generate(
     stream_format: Annotated[
         Format, typer.Option("--format", help="Parquet, or a flat file per expressway as in the paper.")
     ] = Format.parquet,
+    with_history: Annotated[
+        bool,
+        typer.Option("--history", help="Add ten weeks of history, as `history` does."),
+    ] = False,
     master: Master = "local[*]",
     conf: Conf = None,
 ) -> None:
@@ -49,6 +56,7 @@ def generate(
     time order.
     """
     from causeway.linear_road import api
+    from causeway.linear_road.history.generate import history_rows
 
     workload = api.generate(
         out,
@@ -56,9 +64,13 @@ def generate(
         minutes=minutes,
         seed=seed,
         stream_format=stream_format.value,
+        history=with_history,
         spark=spark_options(master, conf),
     )
     print_counts(f"{out}: L = {xways:g}, {counted(minutes, 'minute')}, seed {seed}", workload.counts)
+    if with_history:
+        rows = {_TABLES[table]: count for table, count in history_rows(workload).items()}
+        print_counts(f"{workload.history}", rows)
 
 
 def import_(
@@ -101,7 +113,7 @@ def inspect(folder: WorkloadFolder, master: Master = "local[*]", conf: Conf = No
 
     result = api.inspect(folder, spark=spark_options(master, conf))
     output.print(inspection_table(result.inspection))
-    output.print(f"Plot: {result.report}")
+    print_lines(f"Plot: {result.report}")
     if not result.holds:
         raise CheckFailedError("some figures are out of what the paper says; see the table")
 
@@ -128,7 +140,7 @@ def history(
     )
     print_counts(
         f"{workload.history}: made in {made.seconds:.1f} s",
-        {"TollHistory rows": made.toll_history, "SegmentHistory rows": made.segment_history},
+        {name: getattr(made, table) for table, name in _TABLES.items()},
     )
 
 
@@ -147,8 +159,7 @@ def prepare(folder: WorkloadFolder, master: Master = "local[*]", conf: Conf = No
         f"{prepared_folder(workload)}: made in {made.seconds:.1f} s",
         {
             "expressways": made.expressways,
-            "TollHistory rows": made.toll_history,
-            "SegmentHistory rows": made.segment_history,
+            **{name: getattr(made, table) for table, name in _TABLES.items()},
             "bytes": made.bytes,
         },
     )

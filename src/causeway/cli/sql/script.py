@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.markup import escape
 
-from causeway.cli.options import Conf, Master, output, parse_settings
+from causeway.cli.options import Conf, Master, parse_settings, print_lines
 from causeway.runtime.errors import UserError
 
 if TYPE_CHECKING:
@@ -87,7 +86,7 @@ def run_script(connection: Connection, script: str, printer: AnswerPrinter, *, t
     for statement in split_script(script):
         try:
             if timing:
-                output.print(f"\n{escape(statement.text.strip())}")
+                print_lines(f"\n{statement.text.strip()}")
             began = time.perf_counter()
             answer = connection.sql(statement)
             if isinstance(answer, Answer) and answer.summary is None:
@@ -95,7 +94,7 @@ def run_script(connection: Connection, script: str, printer: AnswerPrinter, *, t
             took = time.perf_counter() - began
             printer.print_answer(connection, answer)
             if timing:
-                output.print(f"{1000 * took:,.0f} ms")
+                print_lines(f"{1000 * took:,.0f} ms")
         except StatementError:
             raise
         except UserError as failure:

@@ -118,7 +118,7 @@ def drive(
     with the moment `started_at` at which it starts; however it ends, "finished", "stopped" or "failed".
     """
     if not speed > 0:
-        raise UserError(f"a speed of {speed} is not possible; give a number above 0")
+        raise UserError(f"a speed of {speed:g} is not possible; give a number above 0")
     if not 0 <= from_minute < workload.minutes:
         raise UserError(
             f"real time cannot start at minute {from_minute}: {workload.folder} has the minutes "

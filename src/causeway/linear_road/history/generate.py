@@ -33,13 +33,27 @@ from causeway.linear_road.workload.stream_frame import literal_path, read_stream
 from causeway.linear_road.workload.workload import Workload
 from causeway.runtime.errors import UserError
 from causeway.runtime.lock import FolderLock
-from causeway.runtime.output_folder import is_replaceable, remove_unfinished, scratch_folder, write_json
+from causeway.runtime.output_folder import (
+    is_replaceable,
+    read_json,
+    remove_unfinished,
+    scratch_folder,
+    write_json,
+)
 from causeway.runtime.progress import progress_bar
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["HistoryCounts", "HistoryFormat", "expressway_files", "generate_history", "used_expressways"]
+__all__ = [
+    "HistoryCounts",
+    "HistoryFormat",
+    "check_seed",
+    "expressway_files",
+    "generate_history",
+    "history_rows",
+    "used_expressways",
+]
 
 HistoryFormat = Literal["parquet", "csv"]
 
@@ -101,10 +115,15 @@ def generate_history(
     """
     if output_format not in get_args(HistoryFormat):
         raise UserError(f"a history is written as parquet or csv, not as {output_format!r}")
-    if not 0 <= seed < 2**63:
-        raise UserError(f"the seed of a history is a number from 0 to 2^63 - 1; got {seed}")
+    check_seed(seed)
     with FolderLock(workload.folder, "generating the history"):
         return _generate(spark, workload, seed, output_format, days)
+
+
+def check_seed(seed: int) -> None:
+    """Refuse a seed that Spark's whole numbers cannot hold."""
+    if not 0 <= seed < 2**63:
+        raise UserError(f"the seed of a history is a number from 0 to 2^63 - 1; got {seed}")
 
 
 def _generate(
@@ -132,6 +151,12 @@ def _generate(
     except OSError as refused:
         raise UserError(f"{workload.folder}: the history cannot be written: {refused}") from refused
     return HistoryCounts(**rows, seconds=time.monotonic() - started)
+
+
+def history_rows(workload: Workload) -> dict[str, int]:
+    """The rows of each table of a history that was generated."""
+    facts = read_json(workload.history / _FACTS) or {}
+    return dict(facts.get("counts", {}))
 
 
 def used_expressways(spark: SparkSession, workload: Workload) -> DataFrame:

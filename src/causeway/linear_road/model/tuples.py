@@ -7,6 +7,8 @@ from typing import Final
 
 import pyarrow as pa
 
+from causeway.streaming.linear_road_fields import INPUT_COLUMNS
+
 __all__ = ["ABSENT", "INPUT_COLUMNS", "INPUT_DDL", "INPUT_SCHEMA", "TupleType"]
 
 ABSENT: Final = -1
@@ -21,24 +23,6 @@ class TupleType(IntEnum):
     DAILY_EXPENDITURE = 3
     TRAVEL_TIME = 4
 
-
-INPUT_COLUMNS: Final = (
-    "Type",
-    "Time",
-    "VID",
-    "Spd",
-    "XWay",
-    "Lane",
-    "Dir",
-    "Seg",
-    "Pos",
-    "QID",
-    "Sinit",
-    "Send",
-    "DOW",
-    "TOD",
-    "Day",
-)
 
 INPUT_SCHEMA: Final = pa.schema([pa.field(name, pa.int32(), nullable=False) for name in INPUT_COLUMNS])
 

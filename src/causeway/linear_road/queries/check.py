@@ -16,17 +16,17 @@ def difference(truth: WorkloadTruth, query: HistoryQuery, answer: pa.Table) -> s
     found, wanted = _sorted(answer, expected.column_names), _sorted(expected, expected.column_names)
     if found.equals(wanted):
         return None
-    asked = (
+    request = (
         f"seconds {query.seconds[0]} to {query.seconds[1]}, "
         f"vehicles {query.vehicles[0]} to {query.vehicles[1]}"
     )
     if found.num_rows != wanted.num_rows:
-        return f"{asked}: {found.num_rows:,} rows where the workload has {wanted.num_rows:,}"
+        return f"{request}: {found.num_rows:,} rows where the workload has {wanted.num_rows:,}"
     for place in range(wanted.num_rows):
         if not found.slice(place, 1).equals(wanted.slice(place, 1)):
             got, should = found.slice(place, 1).to_pylist()[0], wanted.slice(place, 1).to_pylist()[0]
-            return f"{asked}: a row is {got} where the workload has {should}"
-    return f"{asked}: the rows differ"
+            return f"{request}: a row is {got} where the workload has {should}"
+    return f"{request}: the rows differ"
 
 
 def _sorted(rows: pa.Table, columns: list[str]) -> pa.Table:

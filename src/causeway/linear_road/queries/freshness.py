@@ -68,7 +68,7 @@ class JustArrived:
     second: int
     seconds: float
     """From the due moment to the last row of the first answer that had all of them."""
-    asked: int
+    attempts: int
     """How often they were asked for; once if they were there at once."""
 
 
@@ -118,9 +118,9 @@ class FreshnessProbe:
         while (left := due - time.time()) > 0:
             if self._stop.wait(min(left, 0.2)):
                 return False
-        for asked in range(1, 1_000_000):
+        for attempt in range(1, 1_000_000):
             if self.ask(second) >= expected:
-                self.found.append(JustArrived(second, time.time() - due, asked))
+                self.found.append(JustArrived(second, time.time() - due, attempt))
                 return True
             if self._stop.is_set() or time.time() - due > _PATIENCE:
                 return False

@@ -87,7 +87,7 @@ class QueryRun:
         facts = folder.facts()
         if not facts.get("history_table"):
             raise UserError(
-                f"{path} keeps no history; make a run that keeps its position reports in a streaming table"
+                f"{path} keeps no history: it was begun without `keep`, the name of a table for its reports"
             )
         return cls(folder, facts, Workload.load(Path(facts["workload"])))
 
@@ -95,6 +95,14 @@ class QueryRun:
     def table(self) -> str:
         """The streaming table with the position reports."""
         return str(self.facts["history_table"])
+
+    def check_minute(self, minute: int | None) -> None:
+        """Refuse a minute to which the run will not come."""
+        if minute is not None and not 0 <= minute < self.workload.minutes:
+            raise UserError(
+                f"the run will not come to minute {minute}: {self.workload.folder} has the minutes "
+                f"0 to {self.workload.minutes - 1}"
+            )
 
     def wait_for_table(self) -> None:
         """Wait until the run has made the table, which it does first of all."""
@@ -106,7 +114,9 @@ class QueryRun:
 
     def is_over(self) -> bool:
         """Whether the run has ended, in whichever way."""
-        return self.folder.facts().get("state") in ("finished", "failed", "stopped")
+        state = self.folder.facts().get("state")
+        # A process that was killed leaves its run as it was.
+        return state in ("finished", "failed", "stopped") or not self.folder.is_locked()
 
     def clock(self) -> SimulatedClock | None:
         """The run's clock; None without real time."""
@@ -118,7 +128,7 @@ class QueryRun:
 
 
 @dataclass
-class _Asked:
+class _Answered:
     """A query that was answered."""
 
     query: HistoryQuery
@@ -139,7 +149,7 @@ class _Session:
     settings: QuerySettings
     truth: WorkloadTruth
     maker: QueryMaker
-    asked: list[_Asked] = field(default_factory=list)
+    answered: list[_Answered] = field(default_factory=list)
     kept: list[tuple[HistoryQuery, pa.Table]] = field(default_factory=list)
     """Answers to be checked."""
 
@@ -183,9 +193,12 @@ class _Session:
 
     def _ask_one(self, query: HistoryQuery, due: float, minute: float, is_checked: bool) -> None:
         rows = self.answer(query)
-        self.asked.append(_Asked(query, due, minute, time.time() - due, rows.num_rows))
+        self.answered.append(_Answered(query, due, minute, time.time() - due, rows.num_rows))
         if is_checked:
             self.kept.append((query, rows))
+
+    def answers_of(self, selectivity: Selectivity) -> list[_Answered]:
+        return [one for one in self.answered if one.query.selectivity == selectivity]
 
     def wrong(self) -> list[str]:
         """What is wrong with the answers that were kept."""
@@ -193,10 +206,10 @@ class _Session:
 
     def scans(self) -> dict[str, Any]:
         """What the queries read and passed over, on average, of a sample of them."""
-        step = max(1, len(self.asked) // _EXPLAINED)
+        step = max(1, len(self.answered) // _EXPLAINED)
         snapshot = self.store.snapshot()
         reports = []
-        for one in self.asked[::step]:
+        for one in self.answered[::step]:
             (first, last), (low, high) = one.query.seconds, one.query.vehicles
             predicate = Predicate.all_of(
                 Comparison("T", ">=", first),
@@ -254,20 +267,20 @@ def ask_queries(run: QueryRun, settings: QuerySettings, connection: Connection) 
         "live": live,
         "newest": [first, last],
         "cells": {
-            one: summary([asked.seconds for asked in session.asked if asked.query.selectivity == one])
-            | {"rows": _mean([asked.rows for asked in session.asked if asked.query.selectivity == one])}
-            for one in settings.selectivities
+            selectivity: summary([one.seconds for one in session.answers_of(selectivity)])
+            | {"rows": _mean([one.rows for one in session.answers_of(selectivity)])}
+            for selectivity in settings.selectivities
         },
         "queries": [
             [
-                asked.query.selectivity,
-                round(asked.due, 3),
-                round(asked.minute, 3),
-                round(asked.seconds, 4),
-                asked.rows,
-                *asked.query.seconds,
+                one.query.selectivity,
+                round(one.due, 3),
+                round(one.minute, 3),
+                round(one.seconds, 4),
+                one.rows,
+                *one.query.seconds,
             ]
-            for asked in session.asked
+            for one in session.answered
         ],
         "checked": len(session.kept),
         "wrong": session.wrong(),
@@ -275,7 +288,7 @@ def ask_queries(run: QueryRun, settings: QuerySettings, connection: Connection) 
         "visible": summary(delays),
         "just_arrived": []
         if probe is None
-        else [[one.second, round(one.seconds, 4), one.asked] for one in probe.found],
+        else [[one.second, round(one.seconds, 4), one.attempts] for one in probe.found],
     }
 
 
@@ -301,21 +314,20 @@ def _wait_for_minute(
             return newest is not None and newest >= 60 * minute
         return newest is not None and (clock is None or clock.started_at is not None)
 
-    if minute is not None and not 0 <= minute < run.workload.minutes:
-        raise UserError(
-            f"the run will not come to minute {minute}: {run.workload.folder} has the minutes "
-            f"0 to {run.workload.minutes - 1}"
-        )
-    _wait(is_there, run, store)
+    _wait(is_there, run, store, minute)
 
 
-def _wait(is_there: Callable[[], bool], run: QueryRun, store: TableStore) -> None:
+def _wait(is_there: Callable[[], bool], run: QueryRun, store: TableStore, minute: int | None) -> None:
     with progress_bar("waiting for the run", 60 * run.workload.minutes, "simulated s") as bar:
         while not is_there():
             newest = store.snapshot().newest
             if run.is_over():
                 if newest is None:
                     raise UserError(f"{run.folder.path} has ended without any position report")
+                if minute is not None and newest < 60 * minute:
+                    raise UserError(
+                        f"{run.folder.path} has ended at minute {newest // 60}, before minute {minute}"
+                    )
                 return
             bar.update(newest or 0)
             time.sleep(_POLL)

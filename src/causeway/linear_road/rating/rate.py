@@ -200,6 +200,8 @@ def _refuse_other_rating(out: Path, protocol: Protocol, machine: dict[str, Any])
         before = {name: maker[name] for name in ("processor", "cores")}
     except FileNotFoundError:
         return
+    except NotADirectoryError:
+        raise UserError(f"{path.parent} is a file; give a folder") from None
     except (ValueError, OSError, KeyError, TypeError) as unreadable:
         raise UserError(f"{path} cannot be read: {unreadable!r}; give another folder") from unreadable
     requested = protocol.facts()

@@ -6,7 +6,6 @@ What is there from an earlier call, complete, is not made again.
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -20,7 +19,7 @@ from causeway.linear_road.rating.command_process import Ended
 from causeway.linear_road.runner.run_folder import RunFolder
 from causeway.linear_road.workload.workload import Workload
 from causeway.runtime.errors import UserError
-from causeway.runtime.output_folder import is_replaceable
+from causeway.runtime.output_folder import is_replaceable, read_json
 
 __all__ = ["Command", "Protocol", "Trial", "hold_trial"]
 
@@ -151,31 +150,18 @@ def _make_workload(xways: float, protocol: Protocol, folder: Path, must: Callabl
             f"{folder} has L = {there.expressways:g}, {there.minutes} minutes, seed {there.seed}, which is "
             "not what its name says; remove it"
         )
-    history = _json(there.history / "history.json")
+    history = read_json(there.history / "history.json")
     if history is None or history.get("seed") != protocol.seed:
         must("history", folder, "--seed", protocol.seed)
 
 
 def _is_finished(run: Path) -> bool:
-    facts = _json(run / "run.json")
+    facts = read_json(run / "run.json")
     return facts is not None and facts.get("state") == "finished"
 
 
 def _judgement(run: Path) -> dict[str, Any] | None:
-    return _json(run / "validation.json") if _is_finished(run) else None
-
-
-def _json(path: Path) -> dict[str, Any] | None:
-    """A file that is written whole or not at all; `None` where it is not there."""
-    try:
-        facts = json.loads(path.read_text())
-    except FileNotFoundError:
-        return None
-    except (ValueError, OSError) as unreadable:
-        raise UserError(f"{path} cannot be read: {unreadable}; remove it") from unreadable
-    if not isinstance(facts, dict):
-        raise UserError(f"{path} is not what this program writes; remove it")
-    return facts
+    return read_json(run / "validation.json") if _is_finished(run) else None
 
 
 def _judged_trial(xways: float, protocol: Protocol, run: Path, *, kept: bool) -> Trial:
@@ -229,7 +215,7 @@ def _failures(judged: Mapping[str, Any]) -> list[str]:
 
 
 def _crashed_trial(xways: float, run: Path, ended: Ended) -> Trial:
-    facts = _json(run / "run.json")
+    facts = read_json(run / "run.json")
     java_is_gone = any(name in ended.message for name in _JAVA_IS_GONE)
     return Trial(
         xways=xways,

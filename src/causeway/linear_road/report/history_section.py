@@ -94,11 +94,11 @@ def _freshness(run: RunMeasurements, sessions: Sequence[Mapping[str, Any]]) -> s
             figures = [1000 * float(seen[name]) for name in ("p50", "p99", "max")]
             words = f"due to visible in another process, {session['rate']:g} queries a minute"
             rows.append(_freshness_row(words, seen["count"], figures))
-        asked = [seconds * 1000 for _, seconds, _ in session.get("just_arrived") or []]
-        if asked:
-            figures = [float(figure) for figure in (*np.percentile(asked, [50, 99]), max(asked))]
+        probes = [seconds * 1000 for _, seconds, _ in session.get("just_arrived") or []]
+        if probes:
+            figures = [float(figure) for figure in (*np.percentile(probes, [50, 99]), max(probes))]
             words = f"due to answered: rows asked for as they arrived, {session['rate']:g} queries a minute"
-            rows.append(_freshness_row(words, len(asked), figures))
+            rows.append(_freshness_row(words, len(probes), figures))
     headings = ["how soon a report can be read (ms)", "measured", "p50", "p99", "worst"]
     return table_html(headings, rows) if rows else ""
 
@@ -147,17 +147,17 @@ def _queries_plot(run: RunMeasurements, sessions: Sequence[Mapping[str, Any]]) -
     figure = make_subplots(rows=1, cols=1, subplot_titles=["<b>Time of each query</b>, seconds"])
     found = False
     for selectivity in SELECTIVITIES:
-        asked = [
+        times = [
             (query[2], query[3])
             for session in sessions
             if session["index"] and session["live"]
             for query in session["queries"]
             if query[0] == selectivity
         ]
-        if not asked:
+        if not times:
             continue
         found = True
-        points = np.array(asked, np.float32)
+        points = np.array(times, np.float32)
         figure.add_scattergl(
             x=points[:, 0],
             y=points[:, 1],

@@ -123,8 +123,8 @@ def _query_table(run: RunMeasurements, sessions: Sequence[Mapping[str, Any]]) ->
             first = f"paper, {load}" if number == 0 else ""
             table.add_row(first, f"{rate:g}", *(_times(cells[one]) for one in SELECTIVITIES))
     for index in (True, False):
-        rates_asked = sorted({session["rate"] for session in sessions if session["index"] == index})
-        for number, rate in enumerate(rates_asked):
+        our_rates = sorted({session["rate"] for session in sessions if session["index"] == index})
+        for number, rate in enumerate(our_rates):
             name = f"ours, {_load_name(run)}+{'' if index else ', no index'}" if number == 0 else ""
             ours = [cell_of(sessions, rate, one, index=index) for one in SELECTIVITIES]
             table.add_row(name, f"{rate:g}", *(_cell(cell) for cell in ours), style="bold")

@@ -6,7 +6,6 @@ read are left out and named in `notes`.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,6 +20,7 @@ from causeway.linear_road.model.answers import DEADLINES
 from causeway.linear_road.runner.answers_file import list_batches
 from causeway.runtime.compiled import kernel
 from causeway.runtime.errors import UserError
+from causeway.runtime.output_folder import read_json
 
 __all__ = ["Batches", "Responses", "RunMeasurements", "measure_run"]
 
@@ -148,11 +148,11 @@ class RunMeasurements:
 def measure_run(run: Path) -> RunMeasurements:
     """Measure the files in a run's folder. Raises a `UserError` for one without `run.json`."""
     notes: list[str] = []
-    facts = _load(run / "run.json")
+    facts = read_json(run / "run.json")
     if facts is None:
         raise UserError(f"{run} is not a run: it has no run.json. Make one with `causeway linear-road run`.")
     try:
-        validation = _load(run / "validation.json")
+        validation = read_json(run / "validation.json")
     except UserError as unreadable:
         validation = None
         notes.append(str(unreadable))
@@ -176,19 +176,6 @@ def measure_run(run: Path) -> RunMeasurements:
         batches=batches,
         notes=notes,
     )
-
-
-def _load(path: Path) -> dict[str, Any] | None:
-    """Facts from JSON; `None` where there is no such file."""
-    try:
-        facts = json.loads(path.read_text())
-    except FileNotFoundError:
-        return None
-    except (OSError, ValueError) as unreadable:
-        raise UserError(f"{path} cannot be read: {unreadable}") from unreadable
-    if not isinstance(facts, dict):
-        raise UserError(f"{path} has no facts by name")
-    return facts
 
 
 def _batch_facts(run: Path, summed_up: list[dict[str, Any]], notes: list[str]) -> list[dict[str, Any]]:

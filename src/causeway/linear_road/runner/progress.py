@@ -38,6 +38,7 @@ class BatchRecord:
         self._settings = settings
         self._clock = clock
         self._facts = facts
+        self._end = 60 * facts["minutes"]
         self._batches: dict[int, dict[str, Any]] = {
             note["batch"]: {name: note[name] for name in _FROM_NOTE} for note in folder.batches.notes()
         }
@@ -63,13 +64,16 @@ class BatchRecord:
             "seconds": seconds,
             "durations_ms": durations,
         }
+        left: float | None = None
         text = f"batch {seconds:.2f} s, {note['tuples'] / max(seconds, 0.001):,.0f} tuples/s"
         if self._settings.speed is not None and self._clock.started_at is not None:
             response = (note["readable_simulated"] - note["first_second"]) / self._settings.speed
             if note["first_second"] >= 60 * self._settings.from_minute:
                 self._worst_response = max(self._worst_response, response)
             text += f", worst response {self._worst_response:.2f} s"
-        bar.update(note["last_second"] + 1, text)
+            until_end = self._clock.due(self._end) - time.time()
+            left = until_end if until_end > 0 else None
+        bar.update(note["last_second"] + 1, text, left)
         return True
 
     def save_if_due(self) -> None:

@@ -118,9 +118,8 @@ class Attempt:
         facts = folder.facts()
         if not facts["attempts"]:
             facts |= _facts_of_spark(spark) | first_facts(settings.engine, spark, self.workload)
-        facts |= {"state": "running", "attempts": facts["attempts"] + 1}
-        folder.save(facts)
-        with folder.logged(f"attempt {facts['attempts']}"):
+        facts["attempts"] += 1
+        with folder.logged(f"attempt {facts['attempts']}"), folder.recorded(facts):
             self._answer(spark, facts, steps)
         # A finished run is not resumed, so that these may go only now.
         for path in (folder.spool, folder.checkpoint):
@@ -162,17 +161,10 @@ class Attempt:
                 **{name: count for name, count in self.workload.counts.items() if name != "trips"},
                 "answers": {str(kind): count for kind, count in answers.items()},
             }
-            facts |= {"state": "finished", "started_at": clock.started_at}
-        except KeyboardInterrupt:
-            facts["state"] = "stopped"
-            raise
-        except BaseException:
-            facts["state"] = "failed"
-            raise
+            facts["started_at"] = clock.started_at
         finally:
             facts["seconds"] = round(facts["seconds"] + steps.since_spark(), 3)
             facts["batches"] = record.all()
-            folder.save(facts)
 
 
 class _Steps:

@@ -68,7 +68,7 @@ def new_settings(requested: RequestedSettings, workload: Workload) -> RunSetting
     if settings.rules not in RULES:
         raise UserError(f"there are no rules {settings.rules}; there are {', '.join(RULES)}")
     if settings.speed is not None and not 0 < settings.speed < math.inf:
-        raise UserError(f"a speed of {settings.speed} is not possible; give a number above 0, or max")
+        raise UserError(f"a speed of {settings.speed:g} is not possible; give a number above 0, or max")
     if not 0 <= settings.from_minute < workload.minutes:
         raise UserError(
             f"real time cannot start at minute {settings.from_minute}: {workload.folder} has the minutes "

@@ -42,7 +42,7 @@ from causeway.spark.tasks import run_tasks
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["check_output", "generate", "simulate_direction", "write_expressway"]
+__all__ = ["check_output", "generate", "simulate_direction", "use_kernels", "write_expressway"]
 
 _SIMULATION = ".simulation"
 # Linear City has ten expressways (section 3); more are more cities, whose vehicles do not meet.
@@ -155,6 +155,15 @@ def simulate_direction(recording: Recording, direction: Direction, seed: int, mi
         count = simulate_minute(road, trips, accidents, minute, reports)
         recording.append_minute(reports, count)
     recording.save_trips(trips)
+
+
+def use_kernels() -> None:
+    """Simulate a minute and deal its vehicles, which compiles all kernels; nothing is kept."""
+    direction = Direction(0, EAST)
+    trips = draw_trips(0, *direction, 1)
+    simulate_minute(empty_road(0), trips, draw_accidents(0, *direction, 1), 0, no_reports())
+    travelled = trips.first_report >= 0
+    deal_vehicles(trips.first_report[travelled], trips.last_report[travelled], 0)
 
 
 def _deal(folder: Path, directions: Sequence[Direction], seed: int) -> tuple[int, int]:

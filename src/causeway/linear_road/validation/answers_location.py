@@ -32,7 +32,7 @@ class Conditions:
     def __post_init__(self) -> None:
         if self.speed is not None and not 0 < self.speed < math.inf:
             raise UserError(
-                f"time cannot have gone at a speed of {self.speed}; give a number above 0, or max"
+                f"time cannot have gone at a speed of {self.speed:g}; give a number above 0, or max"
             )
         if self.from_minute < 0:
             raise UserError(f"real time cannot have begun at minute {self.from_minute}")

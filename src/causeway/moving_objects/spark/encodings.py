@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
 import pyarrow as pa
 
 from causeway.moving_objects.conversions import arrow_values as arrow
 from causeway.moving_objects.conversions import meos, mfjson, wkb
 from causeway.moving_objects.kernels.check import checked_regions
-from causeway.moving_objects.spark.operators import nulls_stay
+from causeway.moving_objects.kernels.values import Points, Shapes
+from causeway.moving_objects.spark.operators import ArrowFunction, nulls_stay
 
 __all__ = [
     "as_meos",
@@ -23,62 +28,31 @@ __all__ = [
 ]
 
 
-@nulls_stay
-def as_meos(trip: pa.Array) -> pa.Array:
-    """Moving points as MEOS binary."""
-    return meos.encode_meos(arrow.read_moving_points(trip))
+def _conversion(read: Callable[[pa.Array], Any], write: Callable[[Any], pa.Array]) -> ArrowFunction:
+    """The function that reads a column in one encoding and writes it in another."""
+
+    @nulls_stay
+    def convert(column: pa.Array) -> pa.Array:
+        return write(read(column))
+
+    return convert
 
 
-@nulls_stay
-def from_meos(value: pa.Array) -> pa.Array:
-    """Moving points of MEOS binary."""
-    return arrow.write_moving_points(meos.decode_meos(value))
-
-
-@nulls_stay
-def as_mfjson(trip: pa.Array) -> pa.Array:
-    """Moving points as MF-JSON."""
-    return mfjson.encode_mfjson(arrow.read_moving_points(trip))
-
-
-@nulls_stay
-def from_mfjson(value: pa.Array) -> pa.Array:
-    """Moving points of MF-JSON."""
-    return arrow.write_moving_points(mfjson.decode_mfjson(value))
-
-
-@nulls_stay
-def point_as_wkb(value: pa.Array) -> pa.Array:
-    """Points as well-known binary."""
-    return wkb.encode_points(arrow.read_points(value))
-
-
-@nulls_stay
-def line_as_wkb(value: pa.Array) -> pa.Array:
-    """Lines as well-known binary."""
-    return wkb.encode_lines(arrow.read_lines(value))
-
-
-@nulls_stay
-def region_as_wkb(value: pa.Array) -> pa.Array:
-    """Regions as well-known binary."""
-    return wkb.encode_regions(arrow.read_regions(value))
-
-
-@nulls_stay
-def point_from_wkb(value: pa.Array) -> pa.Array:
-    """Points of well-known binary."""
-    places = wkb.decode_points(value)
+def _write_points(places: Points) -> pa.Array:
     return arrow.struct_array({"x": places.x, "y": places.y})
 
 
-@nulls_stay
-def line_from_wkb(value: pa.Array) -> pa.Array:
-    """Lines of well-known binary."""
-    return arrow.write_shapes(wkb.decode_shapes(value, regions=False))
+def _checked_regions(column: pa.Array) -> Shapes:
+    return checked_regions(wkb.decode_shapes(column, regions=True))
 
 
-@nulls_stay
-def region_from_wkb(value: pa.Array) -> pa.Array:
-    """Regions of well-known binary."""
-    return arrow.write_shapes(checked_regions(wkb.decode_shapes(value, regions=True)))
+as_meos = _conversion(arrow.read_moving_points, meos.encode_meos)
+from_meos = _conversion(meos.decode_meos, arrow.write_moving_points)
+as_mfjson = _conversion(arrow.read_moving_points, mfjson.encode_mfjson)
+from_mfjson = _conversion(mfjson.decode_mfjson, arrow.write_moving_points)
+point_as_wkb = _conversion(arrow.read_points, wkb.encode_points)
+point_from_wkb = _conversion(wkb.decode_points, _write_points)
+line_as_wkb = _conversion(arrow.read_lines, wkb.encode_lines)
+line_from_wkb = _conversion(partial(wkb.decode_shapes, regions=False), arrow.write_shapes)
+region_as_wkb = _conversion(arrow.read_regions, wkb.encode_regions)
+region_from_wkb = _conversion(_checked_regions, arrow.write_shapes)

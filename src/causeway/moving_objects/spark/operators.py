@@ -326,10 +326,10 @@ def boxes(trip: pa.Array, units: pa.Array, longest: pa.Array) -> pa.Array:
     counts, limits = arrow.read_doubles(units, "boxes: units"), arrow.read_doubles(longest, "boxes: longest")
     if len(counts) and not ((counts == counts[0]).all() and (limits == limits[0]).all()):
         raise UserError("boxes: `units` and `longest` must be the same in all rows")
-    most, limit = (int(counts[0]), float(limits[0])) if len(counts) else (64, 0.0)
-    if most < 1:
+    units_limit, limit = (int(counts[0]), float(limits[0])) if len(counts) else (64, 0.0)
+    if units_limit < 1:
         raise UserError("boxes: `units` must be at least 1")
-    found = box_kernels.boxes(arrow.read_moving_points(trip), most, limit)
+    found = box_kernels.boxes(arrow.read_moving_points(trip), units_limit, limit)
     names = ("t_min", "t_max", "x_min", "x_max", "y_min", "y_max")
     numbers = {name: getattr(found, name) for name in names}
     units_of = (found.last - found.first).astype(np.int32)

@@ -76,12 +76,12 @@ def _tiles(runs: Sequence[ComparedRun]) -> list[str]:
             if found is None:
                 continue
             mean, ratios = found
-            least, most = min(ratios, key=ratios.__getitem__), max(ratios, key=ratios.__getitem__)
+            lowest, highest = min(ratios, key=ratios.__getitem__), max(ratios, key=ratios.__getitem__)
             words = f"{figure.heading.removesuffix(', s')}, {run.name} : {runs[0].name}"
             if len(ratios) > 1:
                 words += (
-                    f", geometric mean of {len(ratios)} queries; {figure_words(ratios[least])} in {least}, "
-                    f"{figure_words(ratios[most])} in {most}"
+                    f", geometric mean of {len(ratios)} queries; {figure_words(ratios[lowest])} in {lowest}, "
+                    f"{figure_words(ratios[highest])} in {highest}"
                 )
             tiles.append(tile(f"{figure_words(mean)}", words))
             break

@@ -148,7 +148,6 @@ def run_all(
     """
     result: dict[str, Any] = {
         "version": __version__,
-        "state": "running",
         "model": settings.model,
         "rules": settings.rules,
         "engine": settings.engine,
@@ -159,9 +158,8 @@ def run_all(
         "versions": versions(spark),
         "queries": [],
     }
-    folder.save(result)
     source = Path(settings.source) if settings.source is not None else settings.steady()
-    try:
+    with folder.recorded(result):
         for query in settings.requested_queries:
             facts = run_rounds(
                 settings.rounds,
@@ -172,15 +170,6 @@ def run_all(
             )
             result["queries"].append(facts)
             folder.save(result)
-        result["state"] = "finished"
-    except KeyboardInterrupt:
-        result["state"] = "stopped"
-        raise
-    except BaseException:
-        result["state"] = "failed"
-        raise
-    finally:
-        folder.save(result)
     return result
 
 

@@ -102,7 +102,7 @@ class Arrivals:
     def rows(self, snapshots: Mapping[str, Snapshot], ticks: NDArray[np.int64]) -> tuple[pa.Table, int]:
         """The answers at `ticks` in one table, whose first column is the tick; how many rows were read."""
         tables: dict[str, pa.Table] = {}
-        most = 0
+        rows_read = 0
         for piece in self.query.windows:
             low, high = self.bounds[piece.index]
             snapshot = snapshots[piece.table.lower()]
@@ -116,9 +116,9 @@ class Arrivals:
             if piece.index == self.newest.index and self.query.sample and not self.query.sample.realtime:
                 times = as_times(rows.column(snapshot.definition.time.name))
                 rows = rows.filter(pa.array(np.isin(times, ticks)))
-            most = max(most, rows.num_rows)
+            rows_read = max(rows_read, rows.num_rows)
             tables[_key(piece)] = rows
-        return self._statement.run(tables), most
+        return self._statement.run(tables), rows_read
 
     @cached_property
     def _statement(self) -> TickStatement:

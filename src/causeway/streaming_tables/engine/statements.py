@@ -298,10 +298,10 @@ class StatementRunner:
         created = _created_name(tokens)
         if created is not None and self._warehouse.store(created) is not None:
             raise UserError(f"there is a streaming table {created} already")
-        frame, given = self._pass(statement, words)
+        frame, rendered = self._pass(statement, words)
         if words and self._standard.may_change(words[0]):
             self._standard.save(words[0])
-        return Answer(frame, text=given, summary=None if frame.columns else "")
+        return Answer(frame, text=rendered, summary=None if frame.columns else "")
 
     def _pass(self, statement: Passthrough, words: list[str]) -> tuple[DataFrame, Rendered]:
         """The answer of a statement of Spark's own, and the text that Spark got."""

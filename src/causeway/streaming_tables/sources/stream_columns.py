@@ -15,10 +15,11 @@ import pyarrow.json
 import pyarrow.parquet as pq
 
 from causeway.runtime.errors import UserError
+from causeway.streaming.linear_road_fields import INPUT_COLUMNS
 from causeway.streaming_tables.sources.benchmark_folders import workload_parts
 from causeway.streaming_tables.sources.feeds.file_list import data_files, format_of
 from causeway.streaming_tables.sources.options import SourceOptions, parse_options
-from causeway.streaming_tables.sources.parsing.target import DAT_COLUMNS, TargetColumns
+from causeway.streaming_tables.sources.parsing.target import TargetColumns
 
 __all__ = ["stream_columns"]
 
@@ -73,7 +74,7 @@ def _counts_seconds(times: pa.ChunkedArray) -> bool:
 
 
 def _dat_columns() -> pa.Table:
-    return pa.schema([pa.field(name, pa.int32()) for name in DAT_COLUMNS[1:9]]).empty_table()
+    return pa.schema([pa.field(name, pa.int32()) for name in INPUT_COLUMNS[1:9]]).empty_table()
 
 
 def _file_sample(file: Path, chosen: SourceOptions) -> pa.Table:

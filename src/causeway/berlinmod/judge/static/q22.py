@@ -15,10 +15,10 @@ WHO = ("Licence",)
 def static(city: City, t: float) -> dict[tuple[object, ...], Ranked]:
     """For each point of QueryPoints: its nearest vehicles, as far as they are of QueryLicences."""
     where = city.positions(t)
-    asked = {(city.licences[vehicle],) for vehicle in city.vehicles("QueryLicences")}
+    wanted = {(city.licences[vehicle],) for vehicle in city.vehicles("QueryLicences")}
     found: dict[tuple[object, ...], Ranked] = {}
     for row in city.rows("QueryPoints"):
         place = (row["Pos"]["x"], row["Pos"]["y"])
         one = nearest(((dist(where[v], place), (city.licences[v],)) for v in where), 1)
-        found[(row["Id"],)] = Ranked(one.certain & asked, one.possible & asked)
+        found[(row["Id"],)] = Ranked(one.certain & wanted, one.possible & wanted)
     return found

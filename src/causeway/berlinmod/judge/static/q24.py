@@ -15,11 +15,11 @@ WHO = ("Neighbour",)
 def static(city: City, t: float) -> dict[tuple[object, ...], Ranked]:
     """For each vehicle of QueryLicences1: those whose nearest other vehicle it is."""
     where = city.positions(t)
-    asked = city.vehicles("QueryLicences1")
-    found: dict[tuple[object, ...], Ranked] = {(city.licences[v],): Ranked(set(), set()) for v in asked}
+    wanted = city.vehicles("QueryLicences1")
+    found: dict[tuple[object, ...], Ranked] = {(city.licences[v],): Ranked(set(), set()) for v in wanted}
     for one in where:
         others = nearest(((dist(where[one], where[v]), v) for v in where if v != one), 1)
-        for vehicle in asked & others.possible:
+        for vehicle in wanted & others.possible:
             found[(city.licences[vehicle],)].possible.add((city.licences[one],))
             if vehicle in others.certain:
                 found[(city.licences[vehicle],)].certain.add((city.licences[one],))

@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple
 
 import pyarrow as pa
 
+from causeway.streaming.linear_road_fields import INPUT_COLUMNS
 from causeway.streaming_tables.sources.feeds.feed import Limits, Offset
 from causeway.streaming_tables.sources.feeds.file_list import FileEntry, FileFormat, FileList
 from causeway.streaming_tables.sources.parsing.csv_rows import header_names, parse_csv
@@ -19,7 +20,6 @@ from causeway.streaming_tables.sources.parsing.json_rows import JsonRows, first_
 from causeway.streaming_tables.sources.parsing.parquet_rows import read_parquet
 from causeway.streaming_tables.sources.parsing.rows import rejected_rows, with_source
 from causeway.streaming_tables.sources.parsing.target import (
-    DAT_COLUMNS,
     ColumnsError,
     Match,
     Reading,
@@ -257,7 +257,7 @@ def _csv_parser(path: Path, piece: Piece, reading: Reading) -> _CsvRows:
 def csv_names(path: Path, file_format: FileFormat, reading: Reading) -> list[str]:
     """The columns of a CSV file: of its header, or as they are known without one."""
     if file_format == "dat":
-        return list(DAT_COLUMNS)
+        return list(INPUT_COLUMNS)
     if reading.header:
         return header_names(first_line(path), reading.delimiter)
     return list(reading.named_columns)

@@ -17,17 +17,18 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from causeway.runtime.errors import UserError
+from causeway.streaming.linear_road_fields import INPUT_COLUMNS
 from causeway.streaming_tables.sources.feeds.feed import Limits, Offset
 from causeway.streaming_tables.sources.parsing.csv_rows import parse_csv
 from causeway.streaming_tables.sources.parsing.parquet_rows import convert_batch, match_parquet, names_to_read
 from causeway.streaming_tables.sources.parsing.rows import Reject, rejected_rows, with_source
-from causeway.streaming_tables.sources.parsing.target import DAT_COLUMNS, Reading, match_columns
+from causeway.streaming_tables.sources.parsing.target import Reading, match_columns
 from causeway.streaming_tables.sources.parsing.text_lines import count_lines, line_start_after, read_blocks
 
 __all__ = ["MergedFeed"]
 
 _TIME: Final = "Time"
-_TIME_FIELD: Final = DAT_COLUMNS.index(_TIME)
+_TIME_FIELD: Final = INPUT_COLUMNS.index(_TIME)
 _ROWS_AT_ONCE: Final = 1 << 17
 _ROWS_PER_TASK: Final = 20_000
 _BYTES_PER_LINE: Final = 48
@@ -216,12 +217,12 @@ class _CsvPart:
         return self._position(second) / _BYTES_PER_LINE
 
     def read(self, start: int, end: int, reading: Reading) -> Iterator[tuple[pa.RecordBatch, list[Reject]]]:
-        match = match_columns(DAT_COLUMNS, reading, self._path.name)
+        match = match_columns(INPUT_COLUMNS, reading, self._path.name)
         first, last = self._position(start), self._position(end)
         line: int | None = None
         lines = 0
         for block in read_blocks(self._path, first, last):
-            rows, rejects = parse_csv(block, DAT_COLUMNS, match, reading)
+            rows, rejects = parse_csv(block, INPUT_COLUMNS, match, reading)
             if line is None and (rejects or reading.target.traced):
                 line = 1 + count_lines(self._path, first)
             before = (line or 0) + lines

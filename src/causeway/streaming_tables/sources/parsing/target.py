@@ -12,7 +12,6 @@ import pyarrow as pa
 from causeway.runtime.errors import UserError
 
 __all__ = [
-    "DAT_COLUMNS",
     "REJECT_FIELDS",
     "ColumnsError",
     "LinearRoadTuples",
@@ -35,25 +34,6 @@ REJECT_FIELDS: Final = (
     pa.field("__text", pa.string()),
 )
 """Where a row comes from and why it is rejected; all four are null in a good row that is not traced."""
-
-DAT_COLUMNS: Final = (
-    "Type",
-    "Time",
-    "VID",
-    "Spd",
-    "XWay",
-    "Lane",
-    "Dir",
-    "Seg",
-    "Pos",
-    "QID",
-    "Sinit",
-    "Send",
-    "DOW",
-    "TOD",
-    "Day",
-)
-"""The fields of Linear Road's flat files, in their order."""
 
 _TIME_NAMES: Final = ("T", "Time")
 _TYPE: Final = "type"
