@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import logging
 import re
+import threading
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -176,6 +178,29 @@ def test_rows_are_replaced(db: Connection, name: str) -> None:
         (104, "n4!", 4),
         (105, "n5!", 5),
     ]
+
+
+def test_updates_of_two_threads_both_count(
+    db: Connection, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    db.sql(f"CREATE STREAMING TABLE {name} (v INT) RANGE UNLIMITED")
+    db.append(name, [(0, 1)])
+    changes, meeting = db._runner._changes, threading.Barrier(2)
+    select = changes._select
+
+    def at_once(*args: Any) -> pa.Table:
+        found = select(*args)
+        with suppress(threading.BrokenBarrierError):
+            meeting.wait(0.5)
+        return found
+
+    monkeypatch.setattr(changes, "_select", at_once)
+    threads = [threading.Thread(target=db.sql, args=(f"UPDATE {name} SET v = v + 1",)) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert ask(db, f"SELECT v FROM {name}") == [(2,)]
 
 
 def test_errors_in_changes_are_placed_in_the_users_text(db: Connection, name: str) -> None:

@@ -99,6 +99,13 @@ def test_a_nested_column_cannot_be_read_from_csv(tmp_path: Path) -> None:
     assert "x is of type string" in _refusal(tmp_path, tmp_path / "state", target)
 
 
+def test_a_map_cannot_be_read_from_json(tmp_path: Path) -> None:
+    target = TargetColumns(pa.schema([("x", pa.map_(pa.string(), pa.int32())), ("T", pa.int64())]), "seconds")
+    (tmp_path / "a.json").write_text('{"x": {"k": 1}, "T": 1}\n')
+    refusal = _refusal(tmp_path, tmp_path / "state", target)
+    assert "x is of type MAP<STRING, INT32>, which cannot be read from JSON" in refusal
+
+
 @pytest.mark.parametrize(
     ("address", "expected"),
     [

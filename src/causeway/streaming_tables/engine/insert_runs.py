@@ -52,6 +52,7 @@ class InsertRuns:
         self._waiting: dict[int, str] = {}
         """Inserts that could not be opened, mostly because their source is away, and why."""
         self._lock = threading.RLock()
+        self._ending = threading.Lock()
 
     def begin(
         self, writer: TableWriter, address: str, options: dict[str, str], select: SourceStatement | None
@@ -179,7 +180,7 @@ class InsertRuns:
         folder = self.kept.folder(facts)
         definition = writer.store.definition
         transform: Transform | None = None
-        target = TargetColumns(definition.arrow_schema(), definition.time.kind)
+        target = TargetColumns(definition.arrow_schema(), definition.time.kind, definition.time.limits)
         if facts.select is not None:
             provide_functions(self._spark, facts.select)
             statement = parse(written or facts.select, self._warehouse)
@@ -197,8 +198,12 @@ class InsertRuns:
         others = [one for one in self.kept.of_table(facts.table) if one.number != facts.number]
         return all(one.state in _OVER for one in others)
 
-    def _ended(self, ended: InsertFacts) -> None:
+    def _ended(self, ended: InsertFacts, write_down: Callable[[], None]) -> None:
         """Close a table's time when the last of its sources has ended."""
-        others = [one for one in self.kept.of_table(ended.table) if one.number != ended.number]
-        if ended.state == "finished" and all(one.state in _OVER for one in others):
-            self._writer_of(ended.table).close_time()
+        # Of two that end at once, the second must find that the first has ended.
+        with self._ending:
+            others = [one for one in self.kept.of_table(ended.table) if one.number != ended.number]
+            # The time is closed first: who sees that the insert has ended must find the last ticks over.
+            if ended.state == "finished" and all(one.state in _OVER for one in others):
+                self._writer_of(ended.table).close_time()
+            write_down()

@@ -77,12 +77,13 @@ class Insert:
         source: Source,
         writer: TableWriter,
         transform: Transform | None,
-        on_end: Callable[[InsertFacts], None],
+        on_end: Callable[[InsertFacts, Callable[[], None]], None],
         alone: Callable[[InsertFacts], bool],
     ) -> None:
         """Without a `transform`, the rows of the source are the table's.
 
-        `alone` tells whether no other insert writes to the table.
+        `alone` tells whether no other insert writes to the table. `on_end` is called when the source has
+        ended or the insert has failed, with what writes that down.
         """
         self.facts = facts
         self._folder = folder
@@ -191,9 +192,7 @@ class Insert:
     def _finish(self, state: str, reason: str) -> None:
         self._source.stop()
         facts = replace(self.facts, state=state, reason=reason)
-        # The table's time is closed first: who sees that the insert has ended must find the last ticks over.
-        self._on_end(facts)
-        save_facts(self._folder, facts)
+        self._on_end(facts, lambda: save_facts(self._folder, facts))
         self.facts = facts
 
 

@@ -67,7 +67,9 @@ def stream_columns(address: str, options: Mapping[str, str], base: Path) -> Targ
 def _counts_seconds(times: pa.ChunkedArray) -> bool:
     """Whether times are whole numbers; where a line has something else, what most of them are."""
     if not pa.types.is_string(times.type):
-        return bool(pa.types.is_integer(times.type) or pa.types.is_null(times.type))
+        # One number that is too long for an integer makes all of them floats.
+        kind = pa.types
+        return bool(kind.is_integer(times.type) or kind.is_floating(times.type) or kind.is_null(times.type))
     whole = pc.sum(pc.match_substring_regex(times, r"^\s*\d+\s*$")).as_py() or 0
     return bool(2 * whole > len(times) - times.null_count)
 

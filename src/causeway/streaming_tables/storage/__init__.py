@@ -16,7 +16,7 @@ from causeway.streaming_tables.storage.facts import Candidates, ScanReport, Tabl
 from causeway.streaming_tables.storage.predicate import Comparison, CompiledPredicate, Predicate
 from causeway.streaming_tables.storage.snapshot import Snapshot
 from causeway.streaming_tables.storage.store import TableStore
-from causeway.streaming_tables.storage.writer import Appended, TableWriter
+from causeway.streaming_tables.storage.writer import Appended, TableWriter, refuse_far_times
 
 __all__ = [
     "COMPARTMENT",
@@ -39,5 +39,6 @@ __all__ = [
     "TimeDefinition",
     "UnsupportedPredicate",
     "default_compartment",
+    "refuse_far_times",
     "sync_folder",
 ]
