@@ -24,8 +24,9 @@ def test_nothing_there(tmp_path: Path) -> None:
 
 
 def test_an_unknown_format(tmp_path: Path) -> None:
-    (tmp_path / "a.str").write_text("1\n")
-    assert "format = 'parquet'" in _refusal(tmp_path / "a.str", tmp_path / "state")
+    for text in ("1\n", "1,2\n", "word\n", "", "\0\1\n", "a,1\n"):
+        (tmp_path / "a.str").write_text(text)
+        assert "format = 'parquet'" in _refusal(tmp_path / "a.str", tmp_path / "state")
     assert "'avro' is unknown" in _refusal(tmp_path / "a.str", tmp_path / "state", format="avro")
 
 
