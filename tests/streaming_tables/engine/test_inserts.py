@@ -136,6 +136,24 @@ def test_two_sources_of_one_table_end_when_both_have(db: Connection, name: str, 
     assert [(tick, tuples(rows)[0][0]) for tick, rows in query] == [(3, 3), (6, 5), (9, 6)]
 
 
+def test_a_table_does_not_know_the_inserts_of_an_earlier_one(
+    db: Connection, name: str, tmp_path: Path
+) -> None:
+    put(tmp_path, "in.csv", "i,s,T\n1,a,1\n")
+    made(db, name)
+    db.sql(f"INSERT INTO {name} VALUES FROM '{tmp_path / 'in.csv'}'")
+    db.sql(f"WAIT FOR {name}")
+    db.sql(f"DROP TABLE {name}")
+    made(db, name)
+    assert insert_state(db, name) == []
+    query = pushed(db, f"SELECT i FROM {name} [ROWS 1] SAMPLE REALTIME")
+    # Nothing has ended: the query waits for rows.
+    threading.Timer(0.2, db.append, (name, [(7, "x", 1), (8, "y", 2)])).start()
+    tick, rows = next(query)
+    assert (tick, tuples(rows)) == (1, [(7,)])
+    query.kill()
+
+
 def test_two_sources_that_end_at_once_close_the_time(
     db: Connection, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -383,6 +383,7 @@ def test_pull_queries_are_resumed_and_killed(db: Connection, name: str) -> None:
     db.append(name, [(9, "z", 3)])
     assert bag(ask(db, f"RESUME {query.id}")) == bag([(2,), (9,)])
     assert bag(tuples(query.resume().to_arrow())) == bag([(2,), (9,)])
+    assert bag(tuples(query.df.toArrow())) == bag([(2,), (9,)])
     shown = [row for row in ask(db, "SHOW QUERIES") if row[0] == query.id]
     assert [row[1:3] for row in shown] == [("pull", "waiting")]
     db.sql(f"KILL {query.id}")
@@ -390,6 +391,21 @@ def test_pull_queries_are_resumed_and_killed(db: Connection, name: str) -> None:
     assert f"no query {query.id}" in refused(db, f"RESUME {query.id}")
     with pytest.raises(UserError, match="was killed"):
         query.resume()
+
+
+def test_an_answer_is_a_dataframe_in_any_thread(db: Connection, name: str) -> None:
+    made(db, name, 3)
+    found: list[int] = []
+    for statement in (
+        f"SELECT i FROM {name}",
+        f"SELECT count(*) FROM {name}",
+        f"DELETE FROM {name} WHERE i = 1",
+    ):
+        answer = db.sql(statement)
+        thread = threading.Thread(target=lambda answer=answer: found.append(answer.df.count()))
+        thread.start()
+        thread.join()
+    assert found == [3, 1, 1]
 
 
 def test_pushed_queries_answer_each_tick_and_are_killed(db: Connection, name: str) -> None:

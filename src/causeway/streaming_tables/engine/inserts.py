@@ -31,9 +31,11 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
 
-__all__ = ["Insert", "InsertFacts", "Inserts", "Transform"]
+__all__ = ["DROPPED", "Insert", "InsertFacts", "Inserts", "Transform"]
 
 _LAYOUT: Final = 1
+DROPPED: Final = "dropped"
+"""The state of an insert whose table is gone. Its folder stays: its number must not be given again."""
 _POLL: Final = 0.05
 _TRIGGER: Final = "100 milliseconds"
 """How often Spark looks for new input. Without a pause it would keep a core busy while nothing arrives."""
@@ -45,7 +47,7 @@ Transform = Callable[["DataFrame"], tuple[pa.Table, pa.Table]]
 
 @dataclass(frozen=True)
 class InsertFacts:
-    """A continuous insert, as it is kept. `state` is running, finished, stopped or failed."""
+    """A continuous insert, as it is kept. `state` is running, finished, stopped, failed or dropped."""
 
     number: int
     table: str
@@ -211,8 +213,9 @@ class Inserts:
         return [facts for facts in found if facts is not None]
 
     def of_table(self, table: str) -> list[InsertFacts]:
-        """The inserts into one table."""
-        return [facts for facts in self.all() if facts.table.lower() == table.lower()]
+        """The inserts into one table, without those into an earlier table of that name."""
+        found = [facts for facts in self.all() if facts.table.lower() == table.lower()]
+        return [facts for facts in found if facts.state != DROPPED]
 
     def begin(
         self, table: str, address: str, options: Mapping[str, str], select: str | None

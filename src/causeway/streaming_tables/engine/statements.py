@@ -233,7 +233,7 @@ class StatementRunner:
         for view in self._warehouse.views():
             state, way = self._background.view_state(view.name)
             snapshot = self._warehouse.require(view.name).snapshot()
-            last = time_text(snapshot.closed, snapshot.definition.time.kind)
+            last = time_text(snapshot.newest, snapshot.definition.time.kind)
             rows.append((view.name, "view", state, way, last, view.text))
         return housekeeping.table_of(["id", "kind", "state", "way", "last tick", "statement"], rows)
 

@@ -82,14 +82,19 @@ class Warehouse:
         key = name.lower()
         with self._lock:
             folder = self._table_folder(key)
-            if _is_too_long(name) or not folder.is_dir():
-                self._stores.pop(key, None)
+            known = self._stores.get(key)
+            if known is not None and not known.was_dropped and folder.is_dir():
+                return known
+            self._stores.pop(key, None)
+            if _is_too_long(name) or not TableStore.is_at(folder):
                 return None
-            if key not in self._stores:
-                try:
-                    self._stores[key] = TableStore.open(folder)
-                except FileNotFoundError:
-                    return None
+            try:
+                self._stores[key] = TableStore.open(folder)
+            except (FileNotFoundError, UserError):
+                # Another process may be removing it.
+                if TableStore.is_at(folder):
+                    raise
+                return None
             return self._stores[key]
 
     def require(self, name: str) -> TableStore:
