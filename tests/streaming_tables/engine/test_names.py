@@ -67,3 +67,19 @@ def test_names_that_no_table_can_have(odd: Connection, name: str, reason: str) -
 def test_a_folder_that_delta_cannot_open_is_refused(tmp_path: Path, spark: SparkSession) -> None:
     with pytest.raises(UserError, match="cannot be where a path has"):
         causeway.connect(tmp_path / "a%20b", spark=spark)
+
+
+def test_fields_of_a_struct_keep_their_names(odd: Connection, tmp_path: Path) -> None:
+    odd.sql("CREATE STREAMING TABLE fields (`a b` INT, s STRUCT<xCoord INT, `y z`: STRING>) RANGE UNLIMITED")
+    (tmp_path / "in.json").write_text('{"a b": 1, "s": {"xCoord": 2, "y z": "q"}, "T": 1}\n')
+    odd.sql(f"INSERT INTO fields VALUES FROM '{tmp_path / 'in.json'}'")
+    odd.sql("WAIT FOR fields")
+    assert ask(odd, "SELECT s FROM fields") == [({"xCoord": 2, "y z": "q"},)]
+    odd.sql(
+        "CREATE VIEW paths RANGE INTERVAL 100 AS (SELECT TRJ(*) AS path FROM fields [ROWS 5] SAMPLE REALTIME)"
+    )
+    odd.sql("WAIT FOR paths")
+    path = [{"a b": 1, "s": {"xCoord": 2, "y z": "q"}, "T": 1}]
+    assert ask(odd, "SELECT path FROM paths") == [(path,)]
+    odd.sql("UPDATE fields SET s = named_struct('xCoord', 5, 'y z', 'u')")
+    assert ask(odd, "SELECT s.xCoord, s.`y z` FROM fields") == [(5, "u")]

@@ -1,6 +1,7 @@
 """Storage of streaming tables: an arrival log for the present, a Delta table for the past."""
 
 from causeway.streaming_tables.storage.arrival_log import sync_folder
+from causeway.streaming_tables.storage.column_types import type_text
 from causeway.streaming_tables.storage.definition import (
     COMPARTMENT,
     REJECTED_SCHEMA,
@@ -41,4 +42,5 @@ __all__ = [
     "default_compartment",
     "refuse_far_times",
     "sync_folder",
+    "type_text",
 ]
