@@ -137,3 +137,10 @@ def test_a_file_that_cannot_be_read_is_told(tmp_path: Path) -> None:
 
     with pytest.raises(UserError, match="cannot be read"):
         _read(tmp_path / "missing.sql")
+
+
+def test_a_file_may_begin_with_a_mark_of_byte_order(tmp_path: Path) -> None:
+    from causeway.cli.sql import _read
+
+    (tmp_path / "script.sql").write_bytes(b"\xef\xbb\xbfSELECT 1")
+    assert _read(tmp_path / "script.sql") == "SELECT 1"
