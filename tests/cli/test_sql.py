@@ -47,6 +47,19 @@ def test_json_has_an_array_for_each_answer(warehouse: Connection) -> None:
     assert [json.loads(line) for line in lines] == [[{"VID": 2}], [{"x": "1.5"}]]
 
 
+def test_json_has_what_json_cannot_have_as_text(warehouse: Connection) -> None:
+    values = "double('NaN') AS a, array(float('-inf')) AS b, map(DATE'2024-05-31', 1) AS c, X'00ff' AS d"
+    (line,) = printed(warehouse, f"SELECT {values}, named_struct('x', 1.50) AS e", "json").splitlines()
+
+    def refuse(constant: str) -> None:
+        raise AssertionError(f"{constant} is no JSON")
+
+    (row,) = json.loads(line, parse_constant=refuse)
+    assert row == {"a": "NaN", "b": ["-Infinity"], "c": {"2024-05-31": 1}, "d": "00ff", "e": {"x": "1.50"}}
+    nested = printed(warehouse, "SELECT array(double('inf')) AS a, map(1, NULL) AS b", "csv")
+    assert nested == 'a,b\n"[""Infinity""]","{""1"": null}"\n'
+
+
 def test_pushed_answers_carry_their_tick(warehouse: Connection) -> None:
     statement = "SELECT COUNT(*) AS n FROM posreports [WINDOW INTERVAL 10] SAMPLE REALTIME"
     assert printed(warehouse, statement, "csv") == "tick,n\n1,2\n"
@@ -124,3 +137,10 @@ def test_a_file_that_cannot_be_read_is_told(tmp_path: Path) -> None:
 
     with pytest.raises(UserError, match="cannot be read"):
         _read(tmp_path / "missing.sql")
+
+
+def test_a_file_may_begin_with_a_mark_of_byte_order(tmp_path: Path) -> None:
+    from causeway.cli.sql import _read
+
+    (tmp_path / "script.sql").write_bytes(b"\xef\xbb\xbfSELECT 1")
+    assert _read(tmp_path / "script.sql") == "SELECT 1"

@@ -9,12 +9,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pyspark
 import pytest
 from pyspark import SparkContext
 
 from causeway.spark import internals
-from causeway.spark.internals import committed_batch, committed_offsets, planned_files, planned_offsets
+from causeway.spark.internals import (
+    committed_batch,
+    committed_offsets,
+    planned_files,
+    planned_offsets,
+    without_patterns,
+)
 from causeway.spark.shards import shard_keys
 
 if TYPE_CHECKING:
@@ -152,6 +159,14 @@ def test_a_frame_of_arrow_is_what_pyspark_makes(spark: SparkSession) -> None:
     assert ours.collect() == theirs.collect(), changed
     assert ours.toArrow() == theirs.toArrow(), changed
     assert set(folder.iterdir()) == before
+
+
+def test_paths_are_no_patterns(spark: SparkSession, tmp_path: Path) -> None:
+    folder = tmp_path / "a [1] {b,c}*?"
+    folder.mkdir()
+    pq.write_table(pa.table({"x": [1, 2]}), folder / "file.parquet")
+    changed = "Spark has another option for paths that are no patterns; see spark/internals.py"
+    assert without_patterns(spark.read).parquet(str(folder / "file.parquet")).count() == 2, changed
 
 
 def test_settings_of_a_session(spark: SparkSession) -> None:

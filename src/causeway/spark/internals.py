@@ -16,7 +16,7 @@ import pyarrow as pa
 
 if TYPE_CHECKING:
     from pyspark import SparkConf
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import DataFrame, DataFrameReader, SparkSession
 
 __all__ = [
     "CHECKPOINT_FILE_MANAGER",
@@ -34,6 +34,7 @@ __all__ = [
     "planned_files",
     "planned_offsets",
     "task_of_key",
+    "without_patterns",
 ]
 
 CHECKPOINT_FILE_MANAGER: Final = (
@@ -187,6 +188,11 @@ def frame_of_arrow(spark: SparkSession, rows: pa.Table) -> DataFrame:
     from pyspark.sql.classic.dataframe import DataFrame
 
     return DataFrame(frame, spark)
+
+
+def without_patterns(reader: DataFrameReader) -> DataFrameReader:
+    """The reader, which takes paths as they are: brackets and stars in them are no patterns."""
+    return reader.option("__globPaths__", "false")
 
 
 @lru_cache(maxsize=1)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import threading
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +16,7 @@ from tests.streaming_tables.engine.reading import ask, bag, pushed, tuples
 import causeway
 from causeway.runtime.errors import UserError
 from causeway.streaming_tables.engine.connection import Connection
+from causeway.streaming_tables.engine.inserts import InsertFacts, save_facts
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -131,6 +134,79 @@ def test_two_sources_of_one_table_end_when_both_have(db: Connection, name: str, 
     db.sql(f"WAIT FOR {name}")
     assert ask(db, f"SELECT count(*) FROM {name}__late") == [(0,)]
     assert [(tick, tuples(rows)[0][0]) for tick, rows in query] == [(3, 3), (6, 5), (9, 6)]
+
+
+def test_a_table_does_not_know_the_inserts_of_an_earlier_one(
+    db: Connection, name: str, tmp_path: Path
+) -> None:
+    put(tmp_path, "in.csv", "i,s,T\n1,a,1\n")
+    made(db, name)
+    db.sql(f"INSERT INTO {name} VALUES FROM '{tmp_path / 'in.csv'}'")
+    db.sql(f"WAIT FOR {name}")
+    db.sql(f"DROP TABLE {name}")
+    made(db, name)
+    assert insert_state(db, name) == []
+    query = pushed(db, f"SELECT i FROM {name} [ROWS 1] SAMPLE REALTIME")
+    # Nothing has ended: the query waits for rows.
+    threading.Timer(0.2, db.append, (name, [(7, "x", 1), (8, "y", 2)])).start()
+    tick, rows = next(query)
+    assert (tick, tuples(rows)) == (1, [(7,)])
+    query.kill()
+
+
+def test_two_sources_that_end_at_once_close_the_time(
+    db: Connection, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made(db, name)
+    db.append(name, [(1, "a", 5)])
+    runs = db._background.inserts
+    both = [runs.kept.begin(name, f"{number}.csv", {}, None) for number in range(2)]
+    for facts, folder in both:
+        save_facts(folder, facts)
+    of_table, meeting = runs.kept.of_table, threading.Barrier(2)
+
+    def at_once(table: str) -> list[InsertFacts]:
+        found = of_table(table)
+        with suppress(threading.BrokenBarrierError):
+            meeting.wait(0.5)
+        return found
+
+    monkeypatch.setattr(runs.kept, "of_table", at_once)
+
+    def end(facts: InsertFacts, folder: Path) -> None:
+        finished = replace(facts, state="finished")
+        runs._ended(finished, lambda: save_facts(folder, finished))
+
+    threads = [threading.Thread(target=end, args=one) for one in both]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert db.warehouse.require(name).snapshot().closed == 5
+
+
+def test_columns_that_do_not_match_are_told_at_the_source(db: Connection, name: str, tmp_path: Path) -> None:
+    made(db, name)
+    put(tmp_path, "in.csv", "i,T\n1,1\n")
+    message = refused(db, f"INSERT INTO {name}\n  VALUES FROM '{tmp_path / 'in.csv'}'")
+    assert message.startswith("line 2, column 15: ")
+    assert "lacks the column s of the table; it has i, T" in message
+
+
+def test_times_that_no_row_can_have_are_rejected(db: Connection, name: str, tmp_path: Path) -> None:
+    made(db, name)
+    far = 9 * 10**18
+    put(tmp_path, "in.csv", f"i,s,T\n1,a,1\n2,b,{far}\n3,c,3\n")
+    db.sql(f"INSERT INTO {name} VALUES FROM '{tmp_path / 'in.csv'}'")
+    db.sql(f"WAIT FOR {name}")
+    db.sql(
+        f"INSERT INTO {name} SELECT i, s, CASE WHEN i = 3 THEN {far} ELSE i + 4 END "
+        f"FROM STREAM '{tmp_path / 'in.csv'}'"
+    )
+    db.sql(f"WAIT FOR {name}")
+    assert bag(ask(db, f"SELECT i, T FROM {name}")) == bag([(1, 1), (3, 3), (1, 5), (2, 6)])
+    rejected = ask(db, f"SELECT line, reason FROM {name}__rejected ORDER BY line")
+    assert rejected == [(line, f"T is {far}, too early or too late for a time") for line in (3, 4)]
 
 
 def test_a_select_from_a_stream_runs_on_each_row(db: Connection, name: str, tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from tests.streaming_tables.engine.reading import ask, unused
 
 import causeway
 from causeway.streaming_tables.engine.standard_tables import StandardTables
+from causeway.streaming_tables.language.tokens import quote_string
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -18,21 +19,21 @@ if TYPE_CHECKING:
 
 def in_warehouse(standard: Path, name: str) -> str:
     """Where Spark puts a table of a session whose warehouse folder this is."""
-    return f"USING parquet LOCATION '{standard / name}'"
+    return f"USING parquet LOCATION {quote_string(str(standard / name))}"
 
 
 def test_tables_are_known_to_a_later_connection(tmp_path: Path, spark: SparkSession) -> None:
     name = unused("kept")
-    with causeway.connect(tmp_path / "w", spark=spark) as db:
+    with causeway.connect(tmp_path / "the user's", spark=spark) as db:
         place = in_warehouse(db.warehouse.standard, name)
         db.sql(f"CREATE TABLE {name} {place} AS SELECT 1 AS a, 'x' AS b")
         db.sql(f"INSERT INTO {name} VALUES (2, 'y')")
     spark.sql(f"DROP TABLE {name}")
-    with causeway.connect(tmp_path / "w", spark=spark) as db:
+    with causeway.connect(tmp_path / "the user's", spark=spark) as db:
         assert sorted(ask(db, f"SELECT * FROM {name}")) == [(1, "x"), (2, "y")]
         db.sql(f"DROP TABLE {name}")
         assert not (db.warehouse.standard / name).exists()
-    with causeway.connect(tmp_path / "w", spark=spark) as db:
+    with causeway.connect(tmp_path / "the user's", spark=spark) as db:
         assert not spark.catalog.tableExists(name)
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import logging
 import re
+import threading
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -176,6 +178,29 @@ def test_rows_are_replaced(db: Connection, name: str) -> None:
         (104, "n4!", 4),
         (105, "n5!", 5),
     ]
+
+
+def test_updates_of_two_threads_both_count(
+    db: Connection, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    db.sql(f"CREATE STREAMING TABLE {name} (v INT) RANGE UNLIMITED")
+    db.append(name, [(0, 1)])
+    changes, meeting = db._runner._changes, threading.Barrier(2)
+    select = changes._select
+
+    def at_once(*args: Any) -> pa.Table:
+        found = select(*args)
+        with suppress(threading.BrokenBarrierError):
+            meeting.wait(0.5)
+        return found
+
+    monkeypatch.setattr(changes, "_select", at_once)
+    threads = [threading.Thread(target=db.sql, args=(f"UPDATE {name} SET v = v + 1",)) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert ask(db, f"SELECT v FROM {name}") == [(2,)]
 
 
 def test_errors_in_changes_are_placed_in_the_users_text(db: Connection, name: str) -> None:
@@ -358,6 +383,7 @@ def test_pull_queries_are_resumed_and_killed(db: Connection, name: str) -> None:
     db.append(name, [(9, "z", 3)])
     assert bag(ask(db, f"RESUME {query.id}")) == bag([(2,), (9,)])
     assert bag(tuples(query.resume().to_arrow())) == bag([(2,), (9,)])
+    assert bag(tuples(query.df.toArrow())) == bag([(2,), (9,)])
     shown = [row for row in ask(db, "SHOW QUERIES") if row[0] == query.id]
     assert [row[1:3] for row in shown] == [("pull", "waiting")]
     db.sql(f"KILL {query.id}")
@@ -365,6 +391,21 @@ def test_pull_queries_are_resumed_and_killed(db: Connection, name: str) -> None:
     assert f"no query {query.id}" in refused(db, f"RESUME {query.id}")
     with pytest.raises(UserError, match="was killed"):
         query.resume()
+
+
+def test_an_answer_is_a_dataframe_in_any_thread(db: Connection, name: str) -> None:
+    made(db, name, 3)
+    found: list[int] = []
+    for statement in (
+        f"SELECT i FROM {name}",
+        f"SELECT count(*) FROM {name}",
+        f"DELETE FROM {name} WHERE i = 1",
+    ):
+        answer = db.sql(statement)
+        thread = threading.Thread(target=lambda answer=answer: found.append(answer.df.count()))
+        thread.start()
+        thread.join()
+    assert found == [3, 1, 1]
 
 
 def test_pushed_queries_answer_each_tick_and_are_killed(db: Connection, name: str) -> None:

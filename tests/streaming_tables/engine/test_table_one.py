@@ -104,9 +104,7 @@ def road(tmp_path_factory: pytest.TempPathFactory, spark: SparkSession) -> Itera
 
 
 def _insert(db: Connection, folder: Path) -> None:
-    # The paper's name of the file tells no format, so an option does.
-    statement = REPAIRED["b"].replace("LINEARROAD.STR", str(folder / "LINEARROAD.STR"))
-    db.sql(f"{statement} OPTIONS (format = 'csv')")
+    db.sql(REPAIRED["b"].replace("LINEARROAD.STR", str(folder / "LINEARROAD.STR")))
     db.sql("WAIT FOR posreports")
 
 

@@ -219,6 +219,7 @@ def test_a_view_that_is_made_later_has_all_ticks_of_its_period(
     )
     db.sql(f"WAIT FOR w_{name}")
     assert sorted(tick for _, tick in ask(db, f"SELECT * FROM w_{name}")) == expected
+    assert [row[4] for row in ask(db, "SHOW QUERIES") if row[0] == f"w_{name}"] == [str(expected[-1])]
 
 
 def test_compartments_fall_when_no_view_or_query_needs_them(db: Connection) -> None:

@@ -75,6 +75,10 @@ def test_a_table_with_every_clause() -> None:
         ("ARRAY<INTEGER>", "array<int>"),
         ("MAP<STRING, ARRAY<INT>>", "map<string,array<int>>"),
         (
+            "STRUCT<xCoord INTEGER, MAP MAP<STRING, DEC(5, 2)>, INT: Int>",
+            "struct<xCoord int,MAP map<string,decimal(5,2)>,INT:int>",
+        ),
+        (
             "STRUCT<Name: STRING, `x y`: INT, z: STRUCT<Q: LONG>>",
             "struct<Name:string,`x y`:int,z:struct<Q:bigint>>",
         ),

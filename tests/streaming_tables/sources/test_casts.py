@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from decimal import Decimal
-from typing import Any
+from typing import Any, Literal
 
 import pyarrow as pa
 import pytest
 
-from causeway.streaming_tables.sources.parsing.casts import ColumnRule, convert
+from causeway.streaming_tables.sources.parsing.casts import ColumnRule, column_rules, convert
+from causeway.streaming_tables.sources.parsing.target import Reading, TargetColumns
+from causeway.streaming_tables.storage import TimeDefinition
 
 _TIMESTAMP = pa.timestamp("us", tz="UTC")
 _NOON = datetime(2024, 5, 31, 12, tzinfo=UTC)
@@ -111,3 +113,16 @@ def test_only_what_does_not_convert_is_taken_out() -> None:
     assert [number for number in converted.to_pylist() if number is not None] == [
         number for number in range(10_000) if number not in (0, 17, 18, 9_999)
     ]
+
+
+@pytest.mark.parametrize("kind", ["seconds", "timestamp"])
+def test_times_that_no_row_can_have_are_told(kind: Literal["seconds", "timestamp"]) -> None:
+    time = TimeDefinition(kind=kind)
+    target = TargetColumns(pa.schema([("T", time.arrow_type)]), kind, time.limits)
+    (rule,) = column_rules(Reading(TargetColumns.from_json(target.to_json())))
+    last = time.limits[1]
+    times = pa.array([1, last, last + 1, None, 2**63 - 1], pa.int64()).cast(time.arrow_type)
+    converted, reasons = convert(times, rule)
+    assert converted.cast(pa.int64()).to_pylist() == [1, last, None, None, None]
+    assert sorted(reasons) == [2, 3, 4]
+    assert "too early or too late" in reasons[2]

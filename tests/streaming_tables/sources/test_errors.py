@@ -24,8 +24,9 @@ def test_nothing_there(tmp_path: Path) -> None:
 
 
 def test_an_unknown_format(tmp_path: Path) -> None:
-    (tmp_path / "a.str").write_text("1\n")
-    assert "format = 'parquet'" in _refusal(tmp_path / "a.str", tmp_path / "state")
+    for text in ("1\n", "1,2\n", "word\n", "", "\0\1\n", "a,1\n"):
+        (tmp_path / "a.str").write_text(text)
+        assert "format = 'parquet'" in _refusal(tmp_path / "a.str", tmp_path / "state")
     assert "'avro' is unknown" in _refusal(tmp_path / "a.str", tmp_path / "state", format="avro")
 
 
@@ -97,6 +98,13 @@ def test_a_nested_column_cannot_be_read_from_csv(tmp_path: Path) -> None:
     target = TargetColumns(pa.schema([("x", pa.list_(pa.int32())), ("T", pa.int64())]), "seconds")
     (tmp_path / "a.csv").write_text("x,t\n")
     assert "x is of type string" in _refusal(tmp_path, tmp_path / "state", target)
+
+
+def test_a_map_cannot_be_read_from_json(tmp_path: Path) -> None:
+    target = TargetColumns(pa.schema([("x", pa.map_(pa.string(), pa.int32())), ("T", pa.int64())]), "seconds")
+    (tmp_path / "a.json").write_text('{"x": {"k": 1}, "T": 1}\n')
+    refusal = _refusal(tmp_path, tmp_path / "state", target)
+    assert "x is of type MAP<STRING, INT32>, which cannot be read from JSON" in refusal
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ import pytest
 from tests.streaming_tables.sources.feeding import REPORTS, csv_text, drain, opened
 
 from causeway.runtime.errors import UserError
-from causeway.streaming_tables.sources import TargetColumns
+from causeway.streaming_tables.sources import TargetColumns, stream_columns
 
 
 def _row(number: int) -> tuple[int, int, int, int]:
@@ -338,3 +338,18 @@ def test_few_rows_are_read_here_and_many_are_left_to_tasks(folder: Path, state: 
     nothing = source.read_here(end, end)
     assert nothing is not None
     assert nothing.num_rows == 0
+
+
+@pytest.mark.parametrize("kind", ["csv", "json", "dat", "parquet"])
+def test_the_format_of_a_file_whose_name_tells_none(tmp_path: Path, state: Path, kind: str) -> None:
+    file = tmp_path / "LINEARROAD.STR"
+    if kind == "csv":
+        file.write_text("\ufeffvid,spd,xway,time\n1,60,0,7\n")
+    elif kind == "json":
+        file.write_text('{"vid": 1, "spd": 60, "xway": 0, "time": 7}\n')
+    elif kind == "dat":
+        file.write_text("0,7,1,60,0,0,0,10,53320,-1,-1,-1,-1,-1,-1\n")
+    else:
+        pq.write_table(pa.table({"vid": [1], "spd": [60], "xway": [0], "time": [7]}), file)
+    assert drain(opened(file, state)).rows == [(1, 60, 0, 7)]
+    assert stream_columns(str(file), {}, tmp_path).schema.names[-1].lower() == "time"

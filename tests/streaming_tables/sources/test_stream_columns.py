@@ -28,6 +28,8 @@ def test_types_come_from_the_first_lines_that_parse(tmp_path: Path) -> None:
     file.write_text("1;2024-05-31T12:00:00Z\n")
     named = columns_of(file, columns="n, at", delimiter=";", timestamp="AT", header="false")
     assert named == [("n", "int64"), ("at", "timestamp[us, tz=UTC]")]
+    file.write_text(f"n,T\n1,5\n2,{10**30}\n3,6\n")
+    assert columns_of(file) == [("n", "int64"), ("T", "int64")]
     lines = tmp_path / "in.json"
     lines.write_text('{"n": 1, "T": 5}\nnull\n{"n": \n{"n": 2.5, "T": 6, "s": "x"}\n')
     assert columns_of(lines) == [("n", "double"), ("s", "string"), ("T", "int64")]

@@ -17,7 +17,7 @@ from causeway.streaming_tables.storage import (
     TimeDefinition,
     default_compartment,
 )
-from causeway.streaming_tables.storage.column_types import arrow_type
+from causeway.streaming_tables.storage.column_types import arrow_type, type_text
 
 
 @pytest.mark.parametrize(
@@ -38,9 +38,22 @@ from causeway.streaming_tables.storage.column_types import arrow_type
 )
 def test_types(text: str, expected: pa.DataType) -> None:
     assert arrow_type(text) == expected
+    assert arrow_type(type_text(expected)) == expected
 
 
-@pytest.mark.parametrize("text", ["interval day", "nothing", "array<>", "struct<>", "map<int>", "variant"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "interval day",
+        "nothing",
+        "array<>",
+        "struct<>",
+        "map<int>",
+        "variant",
+        "decimal(50,2)",
+        "decimal(3,5)",
+    ],
+)
 def test_types_that_a_table_can_not_have(text: str) -> None:
     with pytest.raises(UserError, match="can't have the type"):
         arrow_type(text)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import math
 from datetime import date, datetime
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -63,8 +64,7 @@ class AnswerPrinter:
             self._print_csv(rows, tick)
         else:
             answer = [dict(zip(rows.schema.names, row, strict=True)) for row in _rows(rows)]
-            document = answer if tick is None else {"tick": tick, "rows": answer}
-            self._stream.write(json.dumps(document, default=_plain, ensure_ascii=False) + "\n")
+            self._stream.write(_json(answer if tick is None else {"tick": tick, "rows": answer}) + "\n")
         self._printed += 1
         self._stream.flush()
 
@@ -79,7 +79,7 @@ class AnswerPrinter:
 
 
 def _rows(rows: pa.Table) -> list[tuple[Any, ...]]:
-    columns = [rows.column(position).to_pylist() for position in range(rows.num_columns)]
+    columns = [column.to_pylist(maps_as_pydicts="lossy") for column in rows.columns]
     return list(zip(*columns, strict=True))
 
 
@@ -90,12 +90,29 @@ def _field(value: Any) -> Any:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, list | dict):
-        return json.dumps(value, default=_plain, ensure_ascii=False)
+        return _json(value)
     return _plain(value) if isinstance(value, datetime | date | bytes) else value
+
+
+def _json(value: Any) -> str:
+    return json.dumps(_known(value), ensure_ascii=False, allow_nan=False)
+
+
+def _known(value: Any) -> Any:
+    """A value as JSON knows it, which has no NaN, no dates and only texts for keys."""
+    if isinstance(value, dict):
+        return {key if isinstance(key, str) else str(_plain(key)): _known(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [_known(one) for one in value]
+    if value is None or isinstance(value, str | int) or (isinstance(value, float) and math.isfinite(value)):
+        return value
+    return _plain(value)
 
 
 def _plain(value: Any) -> Any:
     """A value that JSON does not know."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
     if isinstance(value, datetime):
         return value.isoformat(sep=" ")
     if isinstance(value, bytes):

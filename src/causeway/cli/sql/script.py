@@ -105,7 +105,7 @@ def run_script(connection: Connection, script: str, printer: AnswerPrinter, *, t
 
 def _read(file: Path) -> str:
     try:
-        return file.read_text(encoding="utf-8")
+        return file.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as refused:
         raise UserError(f"{file} cannot be read: {refused}") from refused
 

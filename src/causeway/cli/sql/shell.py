@@ -44,7 +44,7 @@ def run_shell(connection: Connection, printer: AnswerPrinter) -> None:
     typed = ""
     while True:
         try:
-            line = input("causeway> " if not typed else "     ...> ")
+            line = input(_prompt(typed))
         except EOFError:
             break
         except KeyboardInterrupt:
@@ -63,6 +63,13 @@ def run_shell(connection: Connection, printer: AnswerPrinter) -> None:
     if typed.strip():
         _run(connection, printer, typed)
     _save_history()
+
+
+def _prompt(typed: str) -> str:
+    """What asks for a line; statements that come from a file or another program are not asked for."""
+    if not sys.stdin.isatty():
+        return ""
+    return "     ...> " if typed else "causeway> "
 
 
 def _is_complete(text: str) -> bool:

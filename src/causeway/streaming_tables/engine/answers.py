@@ -45,8 +45,9 @@ class Answer:
         from pyspark.sql import DataFrame, SparkSession
 
         if self._frame is None:
-            spark = SparkSession.getActiveSession()
-            assert spark is not None and self._rows is not None
+            # A thread that has not used Spark yet has no active session.
+            spark = SparkSession.getActiveSession() or SparkSession.builder.getOrCreate()
+            assert self._rows is not None
             self._frame = spark.createDataFrame(self._rows)
         frame = self._frame if isinstance(self._frame, DataFrame) else self._frame()
         self._frame = frame

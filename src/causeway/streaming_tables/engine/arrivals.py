@@ -32,6 +32,7 @@ from causeway.streaming_tables.engine.tick_statement import TickStatement
 from causeway.streaming_tables.engine.time_bounds import stubbed_text, stubs_of_windows, time_bounds
 from causeway.streaming_tables.engine.window_state import TICK, as_times, window_columns, window_length
 from causeway.streaming_tables.language import Query, Rendered, WindowPiece, select_end
+from causeway.streaming_tables.language.tokens import quote_identifier
 from causeway.streaming_tables.storage import Snapshot
 
 __all__ = ["Arrivals", "arrivals_of"]
@@ -131,7 +132,7 @@ class Arrivals:
         return TickStatement(self.relations, [_key(piece) for piece in pieces], render)
 
     def _rendered(self, names: Mapping[int, str]) -> Rendered:
-        time = f"`{self.newest.alias}`.`{self.newest.info.time}`"
+        time = f"{quote_identifier(self.newest.alias)}.{quote_identifier(self.newest.info.time)}"
         rendered = self.query.rendered(
             lambda piece: names[piece.index], lambda offset: f"({time} + {offset // 1_000_000}L)"
         )

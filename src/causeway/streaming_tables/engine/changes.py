@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -16,9 +17,10 @@ from causeway.streaming_tables.engine.relations import Relations
 from causeway.streaming_tables.engine.side_tables import SideTable
 from causeway.streaming_tables.engine.spark_errors import in_users_text
 from causeway.streaming_tables.engine.warehouse import Warehouse
+from causeway.streaming_tables.engine.window_state import as_times
 from causeway.streaming_tables.language import Delete, Query, Rendered, Update
 from causeway.streaming_tables.language.tokens import quote_identifier
-from causeway.streaming_tables.storage import SEQ, Snapshot, TableDefinition, TableWriter
+from causeway.streaming_tables.storage import SEQ, Snapshot, TableDefinition, TableWriter, refuse_far_times
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -102,6 +104,7 @@ def to_table(rows: pa.Table, definition: TableDefinition) -> pa.Table:
         raise UserError(f"a row for {definition.name} has no time: {definition.time.name} is null")
     if definition.time.kind == "seconds" and len(time) and pc.min(time).as_py() < 0:
         raise UserError(f"a row for {definition.name} is before second 0: {pc.min(time).as_py()}")
+    refuse_far_times(as_times(time), definition)
     return pa.Table.from_arrays(columns, schema=schema)
 
 
@@ -127,16 +130,23 @@ class Changes:
     def __init__(self, warehouse: Warehouse, relations: Relations) -> None:
         self._warehouse = warehouse
         self._relations = relations
+        self._one_at_a_time = threading.Lock()
 
     def delete(self, statement: Delete, writer: TableWriter, clock: str) -> int:
         """Delete rows; returns how many."""
-        snapshot = writer.store.snapshot()
-        where = [] if statement.where is None else [statement.where]
-        found = self._select([SEQ], where, statement.table, statement.alias, snapshot, clock)
-        return writer.delete(np.asarray(found.column(0).to_numpy(), np.int64))
+        with self._one_at_a_time:
+            snapshot = writer.store.snapshot()
+            where = [] if statement.where is None else [statement.where]
+            found = self._select([SEQ], where, statement.table, statement.alias, snapshot, clock)
+            return writer.delete(np.asarray(found.column(0).to_numpy(), np.int64))
 
     def update(self, statement: Update, writer: TableWriter, clock: str) -> int:
         """Replace values of rows; returns how many rows."""
+        # A second statement must find the values that the first one has left.
+        with self._one_at_a_time:
+            return self._update(statement, writer, clock)
+
+    def _update(self, statement: Update, writer: TableWriter, clock: str) -> int:
         snapshot = writer.store.snapshot()
         definition = snapshot.definition
         values = {column.lower(): expression for column, expression in statement.values}

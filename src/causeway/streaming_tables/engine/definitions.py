@@ -13,6 +13,7 @@ from causeway.streaming_tables.storage import (
     TableDefinition,
     TimeDefinition,
     default_compartment,
+    type_text,
 )
 
 __all__ = ["index_of", "table_definition", "view_definition"]
@@ -25,7 +26,7 @@ def table_definition(statement: CreateStreamingTable) -> TableDefinition:
     compartment = _in_unit(statement.compartment_us, time, "COMPARTMENT")
     return TableDefinition(
         name=statement.name,
-        columns=tuple(ColumnDefinition(name, kind.lower()) for name, kind in statement.columns),
+        columns=tuple(ColumnDefinition(name, kind) for name, kind in statement.columns),
         time=time,
         range=period,
         slack=_in_unit(statement.slack_us, time, "SLACK") or 0,
@@ -35,17 +36,12 @@ def table_definition(statement: CreateStreamingTable) -> TableDefinition:
 
 def view_definition(statement: CreateView, schema: pa.Schema, kind: str) -> TableDefinition:
     """The table that holds a view's answers."""
-    from pyspark.sql.pandas.types import from_arrow_schema
-
     time = TimeDefinition("T", "seconds" if kind == "seconds" else "timestamp")
     columns = view_columns(schema, statement.columns, time.name, statement.name)
     period = _in_unit(statement.range_us, time, "RANGE")
     return TableDefinition(
         name=statement.name,
-        columns=tuple(
-            ColumnDefinition(field.name, field.dataType.simpleString())
-            for field in from_arrow_schema(columns).fields
-        ),
+        columns=tuple(ColumnDefinition(field.name, type_text(field.type)) for field in columns),
         time=time,
         range=None if period is None else max(period - 1, 0),
         slack=0,

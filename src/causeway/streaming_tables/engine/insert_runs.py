@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from causeway.runtime.errors import UserError
 from causeway.streaming_tables.engine.inserts import (
+    DROPPED,
     Insert,
     InsertFacts,
     Inserts,
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 __all__ = ["InsertRuns"]
 
-_OVER: Final = ("finished", "stopped")
+_OVER: Final = ("finished", "stopped", DROPPED)
 
 
 class InsertRuns:
@@ -52,6 +53,7 @@ class InsertRuns:
         self._waiting: dict[int, str] = {}
         """Inserts that could not be opened, mostly because their source is away, and why."""
         self._lock = threading.RLock()
+        self._ending = threading.Lock()
 
     def begin(
         self, writer: TableWriter, address: str, options: dict[str, str], select: SourceStatement | None
@@ -99,13 +101,12 @@ class InsertRuns:
         """End an insert for good. What it has inserted stays."""
         facts = self._find(number)
         self._writer_of(facts.table)
-        self._end(facts, "killed")
+        self._end(facts, "stopped", "killed")
 
     def end_all_of(self, table: str) -> None:
-        """End the inserts into a table that is dropped."""
+        """End the inserts into a table that is dropped, and forget those that are over."""
         for facts in self.kept.of_table(table):
-            if facts.state not in _OVER:
-                self._end(facts, "table dropped")
+            self._end(facts, DROPPED, "")
 
     def states(self, table: str) -> list[tuple[int, str]]:
         """The inserts into a table, each with its source and state in words."""
@@ -161,15 +162,15 @@ class InsertRuns:
                 return facts
         raise UserError(f"there is no insert {number}; DESCRIBE lists those of a table")
 
-    def _end(self, facts: InsertFacts, reason: str) -> None:
+    def _end(self, facts: InsertFacts, state: str, reason: str) -> None:
         with self._lock:
             insert = self._running.pop(facts.number, None)
             self._waiting.pop(facts.number, None)
         if insert is not None:
             insert.stop()
             facts = insert.facts
-        if facts.state not in _OVER:
-            save_facts(self.kept.folder(facts), replace(facts, state="stopped", reason=reason))
+        if facts.state not in _OVER or state == DROPPED:
+            save_facts(self.kept.folder(facts), replace(facts, state=state, reason=reason))
 
     def _open(
         self, facts: InsertFacts, writer: TableWriter, written: SourceStatement | None = None
@@ -179,7 +180,7 @@ class InsertRuns:
         folder = self.kept.folder(facts)
         definition = writer.store.definition
         transform: Transform | None = None
-        target = TargetColumns(definition.arrow_schema(), definition.time.kind)
+        target = TargetColumns(definition.arrow_schema(), definition.time.kind, definition.time.limits)
         if facts.select is not None:
             provide_functions(self._spark, facts.select)
             statement = parse(written or facts.select, self._warehouse)
@@ -197,8 +198,12 @@ class InsertRuns:
         others = [one for one in self.kept.of_table(facts.table) if one.number != facts.number]
         return all(one.state in _OVER for one in others)
 
-    def _ended(self, ended: InsertFacts) -> None:
+    def _ended(self, ended: InsertFacts, write_down: Callable[[], None]) -> None:
         """Close a table's time when the last of its sources has ended."""
-        others = [one for one in self.kept.of_table(ended.table) if one.number != ended.number]
-        if ended.state == "finished" and all(one.state in _OVER for one in others):
-            self._writer_of(ended.table).close_time()
+        # Of two that end at once, the second must find that the first has ended.
+        with self._ending:
+            others = [one for one in self.kept.of_table(ended.table) if one.number != ended.number]
+            # The time is closed first: who sees that the insert has ended must find the last ticks over.
+            if ended.state == "finished" and all(one.state in _OVER for one in others):
+                self._writer_of(ended.table).close_time()
+            write_down()

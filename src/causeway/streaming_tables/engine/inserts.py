@@ -31,9 +31,11 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
 
-__all__ = ["Insert", "InsertFacts", "Inserts", "Transform"]
+__all__ = ["DROPPED", "Insert", "InsertFacts", "Inserts", "Transform"]
 
 _LAYOUT: Final = 1
+DROPPED: Final = "dropped"
+"""The state of an insert whose table is gone. Its folder stays: its number must not be given again."""
 _POLL: Final = 0.05
 _TRIGGER: Final = "100 milliseconds"
 """How often Spark looks for new input. Without a pause it would keep a core busy while nothing arrives."""
@@ -45,7 +47,7 @@ Transform = Callable[["DataFrame"], tuple[pa.Table, pa.Table]]
 
 @dataclass(frozen=True)
 class InsertFacts:
-    """A continuous insert, as it is kept. `state` is running, finished, stopped or failed."""
+    """A continuous insert, as it is kept. `state` is running, finished, stopped, failed or dropped."""
 
     number: int
     table: str
@@ -77,12 +79,13 @@ class Insert:
         source: Source,
         writer: TableWriter,
         transform: Transform | None,
-        on_end: Callable[[InsertFacts], None],
+        on_end: Callable[[InsertFacts, Callable[[], None]], None],
         alone: Callable[[InsertFacts], bool],
     ) -> None:
         """Without a `transform`, the rows of the source are the table's.
 
-        `alone` tells whether no other insert writes to the table.
+        `alone` tells whether no other insert writes to the table. `on_end` is called when the source has
+        ended or the insert has failed, with what writes that down.
         """
         self.facts = facts
         self._folder = folder
@@ -191,9 +194,7 @@ class Insert:
     def _finish(self, state: str, reason: str) -> None:
         self._source.stop()
         facts = replace(self.facts, state=state, reason=reason)
-        # The table's time is closed first: who sees that the insert has ended must find the last ticks over.
-        self._on_end(facts)
-        save_facts(self._folder, facts)
+        self._on_end(facts, lambda: save_facts(self._folder, facts))
         self.facts = facts
 
 
@@ -212,8 +213,9 @@ class Inserts:
         return [facts for facts in found if facts is not None]
 
     def of_table(self, table: str) -> list[InsertFacts]:
-        """The inserts into one table."""
-        return [facts for facts in self.all() if facts.table.lower() == table.lower()]
+        """The inserts into one table, without those into an earlier table of that name."""
+        found = [facts for facts in self.all() if facts.table.lower() == table.lower()]
+        return [facts for facts in found if facts.state != DROPPED]
 
     def begin(
         self, table: str, address: str, options: Mapping[str, str], select: str | None

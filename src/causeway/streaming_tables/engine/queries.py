@@ -16,6 +16,7 @@ from causeway.streaming_tables.engine.tick_answers import TickAnswer
 
 if TYPE_CHECKING:
     import pandas as pd
+    from pyspark.sql import DataFrame
 
 __all__ = ["PullQuery", "PushQuery", "QueryRegistry"]
 
@@ -63,6 +64,11 @@ class PullQuery:
     def to_pandas(self) -> pd.DataFrame:
         """The same as a pandas DataFrame."""
         return self.resume().to_pandas()
+
+    @property
+    def df(self) -> DataFrame:
+        """The answer as of now as a DataFrame."""
+        return self.resume().df
 
     def show(self, limit: int = 20) -> None:
         """Print the answer as of now."""

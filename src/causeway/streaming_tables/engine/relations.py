@@ -7,6 +7,7 @@ list of files: the data files of the past, and one file with the rows that are s
 from __future__ import annotations
 
 import itertools
+import re
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,11 +18,12 @@ from typing import TYPE_CHECKING, Any, Final
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from causeway.spark.internals import frame_of_arrow
+from causeway.spark.internals import frame_of_arrow, without_patterns
 from causeway.streaming_tables.engine.conditions import Disjunction
 from causeway.streaming_tables.engine.moments import time_literal
 from causeway.streaming_tables.engine.plan_scans import ALWAYS
 from causeway.streaming_tables.engine.side_tables import SideTable
+from causeway.streaming_tables.language.tokens import quote_identifier
 from causeway.streaming_tables.storage import Comparison, Predicate, Snapshot
 
 if TYPE_CHECKING:
@@ -96,12 +98,12 @@ class Relations:
         if found.tail.num_rows:
             files.append(str(self._write_scratch(found.tail)))
         frame = self._parquet(files, found.tail.schema)
-        name = definition.time.name
+        name = quote_identifier(definition.time.name)
         lower, upper = found.time_from, found.time_to
         if lower is not None:
-            frame = frame.where(f"`{name}` >= {time_literal(lower, definition.time.kind)}")
+            frame = frame.where(f"{name} >= {time_literal(lower, definition.time.kind)}")
         if upper is not None:
-            frame = frame.where(f"`{name}` <= {time_literal(upper, definition.time.kind)}")
+            frame = frame.where(f"{name} <= {time_literal(upper, definition.time.kind)}")
         return frame
 
     def arrow(self, rows: pa.Table) -> DataFrame:
@@ -126,7 +128,7 @@ class Relations:
 
     def unused_name(self, meaning: str) -> str:
         """A name for a temporary view that nobody else has."""
-        plain = "".join(letter if letter.isalnum() else "_" for letter in meaning.lower())
+        plain = re.sub("[^a-z0-9]", "_", meaning.lower())
         return f"__causeway_{plain}_{next(_NUMBERS)}"
 
     def close(self) -> None:
@@ -141,6 +143,8 @@ class Relations:
     def _parquet(self, files: Sequence[str], schema: pa.Schema) -> DataFrame:
         # Without recursiveFileLookup Spark reads partition values from the folders' names.
         reader = self.spark.read.schema(self._spark_schema(schema)).option("recursiveFileLookup", "true")
+        # A warehouse may have brackets in its path.
+        reader = without_patterns(reader)
         # Damage is told, not served.
         return reader.option("parquet.page.verify-checksum.enabled", "true").parquet(*files)
 

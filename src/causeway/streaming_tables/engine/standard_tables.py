@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from causeway.runtime.output_folder import write_json
 from causeway.streaming_tables.engine.spark_errors import unlogged
-from causeway.streaming_tables.language.tokens import quote_identifier
+from causeway.streaming_tables.language.tokens import quote_identifier, quote_string
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -64,8 +64,8 @@ class StandardTables:
         databases, tables = self._databases(), self._names()
         for name, location in kept["databases"].items():
             if name not in databases:
-                place = (self._folder / location).as_posix()
-                self._spark.sql(f"CREATE DATABASE IF NOT EXISTS {_quoted(name)} LOCATION '{place}'")
+                place = quote_string((self._folder / location).as_posix())
+                self._spark.sql(f"CREATE DATABASE IF NOT EXISTS {_quoted(name)} LOCATION {place}")
             self._known_databases.add(name)
         waiting = dict(kept["tables"])
         for key in [key for key in waiting if key in tables]:
@@ -208,7 +208,7 @@ class StandardTables:
 
         statement = facts["statement"]
         if "folder" in facts:
-            statement += f"\nLOCATION '{(self._folder / facts['folder']).as_posix()}'"
+            statement += f"\nLOCATION {quote_string((self._folder / facts['folder']).as_posix())}"
         current = self._spark.catalog.currentDatabase()
         try:
             with unlogged():

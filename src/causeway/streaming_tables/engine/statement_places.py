@@ -5,6 +5,7 @@ from __future__ import annotations
 from causeway.runtime.errors import UserError
 from causeway.streaming_tables.language import InsertFrom, InsertSelectStream, SourceStatement, Statement
 from causeway.streaming_tables.language.tokens import Kind, identifier_value, string_value
+from causeway.streaming_tables.sources import ColumnsError
 
 __all__ = ["placed"]
 
@@ -14,7 +15,7 @@ def placed(refused: UserError, statement: Statement, source: SourceStatement) ->
 
     That is the source of an insert that cannot be read, else the table or view, else the whole statement.
     """
-    if type(refused) is not UserError or "\n" in str(refused):
+    if type(refused) not in (UserError, ColumnsError) or "\n" in str(refused):
         return refused
     names = [getattr(statement, name, None) for name in ("table", "name", "id")]
     if isinstance(statement, InsertFrom | InsertSelectStream) and "written by" not in str(refused):

@@ -233,7 +233,7 @@ class StatementRunner:
         for view in self._warehouse.views():
             state, way = self._background.view_state(view.name)
             snapshot = self._warehouse.require(view.name).snapshot()
-            last = time_text(snapshot.closed, snapshot.definition.time.kind)
+            last = time_text(snapshot.newest, snapshot.definition.time.kind)
             rows.append((view.name, "view", state, way, last, view.text))
         return housekeeping.table_of(["id", "kind", "state", "way", "last tick", "statement"], rows)
 
@@ -348,6 +348,9 @@ class StatementRunner:
         return StatementError(f"there is no table {name}", refused.text, refused.offset)
 
     def _refuse_other_table(self, name: str) -> None:
+        beside = base_of(name)
+        if beside is not None:
+            raise UserError(f"{name} would be a table beside {beside[0]}; no name ends with {beside[1]}")
         if self._spark.catalog.tableExists(quote_identifier(name)):
             raise UserError(f"there is a table or view {name} of Spark's own already")
 

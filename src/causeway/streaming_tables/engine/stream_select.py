@@ -141,7 +141,8 @@ class StreamSelect:
             schema = self._definition.arrow_schema()
             known = {name.lower(): name for name in rows.schema.names}
             columns = [rows.column(known[name.lower()]) for name in schema.names]
-            target = TargetColumns(schema, self._definition.time.kind)
+            time = self._definition.time
+            target = TargetColumns(schema, time.kind, time.limits)
             unfit = unfit_rows(pa.Table.from_arrays(columns, schema.names), target)
             if not unfit:
                 raise

@@ -12,13 +12,13 @@ from __future__ import annotations
 
 import itertools
 import os
+import re
 import shutil
 import threading
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
-from urllib.parse import quote
 
 from causeway import __version__
 from causeway.runtime.errors import UserError
@@ -32,6 +32,8 @@ __all__ = ["ViewDefinition", "Warehouse"]
 _FACTS: Final = "causeway-warehouse.json"
 _LAYOUT: Final = 1
 _SCRATCHES: Final = itertools.count()
+_LONGEST_NAME: Final = 200
+"""Bytes of a file's name that a table's name may take; file systems have 255."""
 
 
 @dataclass(frozen=True)
@@ -80,14 +82,19 @@ class Warehouse:
         key = name.lower()
         with self._lock:
             folder = self._table_folder(key)
-            if not folder.is_dir():
-                self._stores.pop(key, None)
+            known = self._stores.get(key)
+            if known is not None and not known.was_dropped and folder.is_dir():
+                return known
+            self._stores.pop(key, None)
+            if _is_too_long(name) or not TableStore.is_at(folder):
                 return None
-            if key not in self._stores:
-                try:
-                    self._stores[key] = TableStore.open(folder)
-                except FileNotFoundError:
-                    return None
+            try:
+                self._stores[key] = TableStore.open(folder)
+            except (FileNotFoundError, UserError):
+                # Another process may be removing it.
+                if TableStore.is_at(folder):
+                    raise
+                return None
             return self._stores[key]
 
     def require(self, name: str) -> TableStore:
@@ -104,11 +111,13 @@ class Warehouse:
         """All streaming tables and views, by name."""
         folder = self.folder / "tables"
         for path in sorted(folder.iterdir()) if folder.is_dir() else ():
-            if not path.name.startswith(".") and (store := self.store(_unquoted(path.name))) is not None:
+            if not path.name.startswith(".") and (store := self.store(_name_of(path.name))) is not None:
                 yield store
 
     def create(self, definition: TableDefinition) -> TableStore:
         """Make a table."""
+        if _is_too_long(definition.name):
+            raise UserError(f"the name {definition.name[:20]}… is too long for a streaming table")
         with self._lock:
             store = TableStore.create(self._table_folder(definition.name.lower()), definition)
             self._stores[definition.name.lower()] = store
@@ -160,7 +169,7 @@ class Warehouse:
     def view(self, name: str) -> ViewDefinition | None:
         """A view's statement."""
         file = self._view_file(name)
-        return _load_view(file) if file.exists() else None
+        return None if _is_too_long(name) or not file.exists() else _load_view(file)
 
     def views(self) -> list[ViewDefinition]:
         """All views, by name."""
@@ -171,6 +180,10 @@ class Warehouse:
         if facts.exists():
             load_facts(facts, _LAYOUT, absent="", without="")
             return
+        if re.search(r"\\|%[0-9A-Fa-f]{2}", str(self.folder)):
+            raise UserError(
+                f"{self.folder}: a warehouse cannot be where a path has a \\ or a % with two digits"
+            )
         refuse_used_folder(self.folder, replaces=("tables",))
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
@@ -179,10 +192,10 @@ class Warehouse:
             raise UserError(f"{self.folder} cannot be made: {refused.strerror}") from refused
 
     def _table_folder(self, key: str) -> Path:
-        return self.folder / "tables" / quote(key, safe="")
+        return self.folder / "tables" / _file_name(key)
 
     def _view_file(self, name: str) -> Path:
-        return self.folder / "views" / f"{quote(name.lower(), safe='')}.json"
+        return self.folder / "views" / f"{_file_name(name.lower())}.json"
 
 
 def _load_view(file: Path) -> ViewDefinition:
@@ -191,7 +204,17 @@ def _load_view(file: Path) -> ViewDefinition:
     return ViewDefinition(facts["name"], facts["text"], None if columns is None else tuple(columns))
 
 
-def _unquoted(name: str) -> str:
-    from urllib.parse import unquote
+def _file_name(name: str) -> str:
+    """A name as that of a file: what is no letter, digit or `_` is written as its code, `~20~` for a space.
 
-    return unquote(name)
+    The Delta library and Spark take `%`, brackets and others of these for more than themselves.
+    """
+    return re.sub(r"\W", lambda found: f"~{ord(found.group()):x}~", name)
+
+
+def _is_too_long(name: str) -> bool:
+    return len(os.fsencode(_file_name(name.lower()))) > _LONGEST_NAME
+
+
+def _name_of(file_name: str) -> str:
+    return re.sub(r"~([0-9a-f]+)~", lambda found: chr(int(found.group(1), 16)), file_name)

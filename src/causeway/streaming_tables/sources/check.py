@@ -10,8 +10,8 @@ import pyarrow.parquet as pq
 from causeway.runtime.errors import UserError
 from causeway.streaming_tables.sources.feeds.file_list import FileFormat
 from causeway.streaming_tables.sources.feeds.files_feed import csv_names
-from causeway.streaming_tables.sources.parsing.casts import column_rules
-from causeway.streaming_tables.sources.parsing.json_rows import first_object
+from causeway.streaming_tables.sources.parsing.casts import column_rules, sql_type
+from causeway.streaming_tables.sources.parsing.json_rows import first_object, is_json
 from causeway.streaming_tables.sources.parsing.parquet_rows import check_types, match_parquet
 from causeway.streaming_tables.sources.parsing.target import ColumnsError, Reading, match_columns
 
@@ -71,3 +71,8 @@ def _check_json(path: Path, reading: Reading, where: str) -> None:
         for index, rule in zip(match.indexes, column_rules(reading), strict=True)
     ]
     check_types(types, reading, where)
+    for rule in column_rules(reading):
+        if not is_json(rule):
+            raise ColumnsError(
+                f"{where}: {rule.name} is of type {sql_type(rule.type)}, which cannot be read from JSON"
+            )

@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 from causeway.runtime.errors import UserError
 from causeway.streaming_tables.sources.benchmark_folders import NEXMARK_TIMES, nexmark_stream, workload_parts
 from causeway.streaming_tables.sources.check import check_file, check_text_types
+from causeway.streaming_tables.sources.feeds.file_format import format_of_file
 from causeway.streaming_tables.sources.feeds.file_list import FileFormat, data_files, format_of, is_complete
 from causeway.streaming_tables.sources.feeds.making import make_feed
 from causeway.streaming_tables.sources.feeds.received import Receiver
@@ -112,6 +113,8 @@ def _open_workload(place: Path, parts: list[Path], chosen: SourceOptions) -> Sou
 
 
 def _open_files(place: Path, chosen: SourceOptions, state: Path, order: str = "arrival") -> Source:
+    if place.is_file() and chosen.format is None:
+        chosen = replace(chosen, format=_format_of_file(place, chosen))
     first = _first_file(place, chosen)
     file_format = chosen.format or (format_of(first) if first is not None else None)
     if first is not None and file_format is not None:
@@ -130,14 +133,22 @@ def _open_files(place: Path, chosen: SourceOptions, state: Path, order: str = "a
     return FedSource(description, make_feed(spec), chosen.limits)
 
 
+def _format_of_file(place: Path, chosen: SourceOptions) -> FileFormat:
+    try:
+        file_format = format_of_file(place, chosen.reading.delimiter)
+    except OSError as refused:
+        raise UserError(f"{place} cannot be read: {refused.strerror or refused}") from refused
+    if file_format is None:
+        raise UserError(
+            f"{place}: neither its name nor its first line tells its format; "
+            "say OPTIONS (format = 'parquet'), 'csv', 'json' or 'dat'"
+        )
+    return file_format
+
+
 def _first_file(place: Path, chosen: SourceOptions) -> Path | None:
     """A file by which columns are checked; None for a folder that is still empty."""
     if place.is_file():
-        if chosen.format is None and format_of(place) is None:
-            raise UserError(
-                f"{place}: its name does not tell its format; "
-                "say OPTIONS (format = 'parquet'), 'csv', 'json' or 'dat'"
-            )
         return place
     if not place.exists():
         return None

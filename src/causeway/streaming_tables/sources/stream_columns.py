@@ -17,7 +17,8 @@ import pyarrow.parquet as pq
 from causeway.runtime.errors import UserError
 from causeway.streaming.linear_road_fields import INPUT_COLUMNS
 from causeway.streaming_tables.sources.benchmark_folders import workload_parts
-from causeway.streaming_tables.sources.feeds.file_list import data_files, format_of
+from causeway.streaming_tables.sources.feeds.file_format import format_of_file
+from causeway.streaming_tables.sources.feeds.file_list import data_files
 from causeway.streaming_tables.sources.options import SourceOptions, parse_options
 from causeway.streaming_tables.sources.parsing.target import TargetColumns
 
@@ -68,7 +69,9 @@ def stream_columns(address: str, options: Mapping[str, str], base: Path) -> Targ
 def _counts_seconds(times: pa.ChunkedArray) -> bool:
     """Whether times are whole numbers; where a line has something else, what most of them are."""
     if not pa.types.is_string(times.type):
-        return bool(pa.types.is_integer(times.type) or pa.types.is_null(times.type))
+        # One number that is too long for an integer makes all of them floats.
+        kind = pa.types
+        return bool(kind.is_integer(times.type) or kind.is_floating(times.type) or kind.is_null(times.type))
     whole = pc.sum(pc.match_substring_regex(times, r"^\s*\d+\s*$")).as_py() or 0
     return bool(2 * whole > len(times) - times.null_count)
 
@@ -79,10 +82,10 @@ def _dat_columns() -> pa.Table:
 
 def _file_sample(file: Path, chosen: SourceOptions) -> pa.Table:
     """A file's first rows, or none if its columns have types. Lines that do not parse are left out."""
-    file_format = chosen.format or format_of(file)
-    if file_format == "dat":
-        return _dat_columns()
     try:
+        file_format = chosen.format or format_of_file(file, chosen.reading.delimiter)
+        if file_format == "dat":
+            return _dat_columns()
         if file_format == "parquet":
             schema = pq.read_schema(file).remove_metadata()
             return pa.schema([field.remove_metadata() for field in schema]).empty_table()
@@ -95,7 +98,9 @@ def _file_sample(file: Path, chosen: SourceOptions) -> pa.Table:
             return pa.json.read_json(io.BytesIO(_objects(text)))
     except (pa.ArrowException, OSError) as refused:
         raise UserError(f"{file} cannot be read: {refused}") from refused
-    raise UserError(f"{file}: its name does not tell its format; say OPTIONS (format = 'csv')")
+    raise UserError(
+        f"{file}: neither its name nor its first line tells its format; say OPTIONS (format = 'csv')"
+    )
 
 
 def _csv_sample(text: bytes, chosen: SourceOptions) -> pa.Table:

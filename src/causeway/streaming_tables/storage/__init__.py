@@ -1,6 +1,7 @@
 """Storage of streaming tables: an arrival log for the present, a Delta table for the past."""
 
 from causeway.streaming_tables.storage.arrival_log import sync_folder
+from causeway.streaming_tables.storage.column_types import type_text
 from causeway.streaming_tables.storage.definition import (
     COMPARTMENT,
     REJECTED_SCHEMA,
@@ -16,7 +17,7 @@ from causeway.streaming_tables.storage.facts import Candidates, ScanReport, Tabl
 from causeway.streaming_tables.storage.predicate import Comparison, CompiledPredicate, Predicate
 from causeway.streaming_tables.storage.snapshot import Snapshot
 from causeway.streaming_tables.storage.store import TableStore
-from causeway.streaming_tables.storage.writer import Appended, TableWriter
+from causeway.streaming_tables.storage.writer import Appended, TableWriter, refuse_far_times
 
 __all__ = [
     "COMPARTMENT",
@@ -39,5 +40,7 @@ __all__ = [
     "TimeDefinition",
     "UnsupportedPredicate",
     "default_compartment",
+    "refuse_far_times",
     "sync_folder",
+    "type_text",
 ]

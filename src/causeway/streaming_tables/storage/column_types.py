@@ -34,6 +34,7 @@ _SIMPLE: Final = {
 _DECIMAL: Final = re.compile(r"(?:decimal|dec|numeric)(?:\((\d+)(?:,(\d+))?\))?$")
 _TEXT: Final = re.compile(r"(?:char|varchar|character)\(\d+\)$")
 _FIELD_NAME: Final = re.compile(r"\s*(`(?:[^`]|``)*`|[^:\s`]+)\s*(?::|\s)\s*")
+_PLAIN_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _NOT_NULL: Final = re.compile(r"\s+not\s+null$", re.IGNORECASE)
 
 
@@ -44,7 +45,9 @@ def arrow_type(text: str) -> pa.DataType:
     if plain in _SIMPLE:
         return _SIMPLE[plain]
     if found := _DECIMAL.match(plain):
-        return pa.decimal128(int(found[1] or 10), int(found[2] or 0))
+        precision, scale = int(found[1] or 10), int(found[2] or 0)
+        if 1 <= precision <= 38 and scale <= precision:
+            return pa.decimal128(precision, scale)
     if _TEXT.match(plain):
         return pa.string()
     for kind in ("array", "map", "struct"):
@@ -61,13 +64,24 @@ def arrow_type(text: str) -> pa.DataType:
 
 
 def type_text(kind: pa.DataType) -> str:
-    """Spark's name of an Arrow type of `arrow_type`."""
+    """The name that `arrow_type` makes an Arrow type of."""
+    if pa.types.is_list(kind):
+        return f"array<{type_text(kind.value_type)}>"
+    if pa.types.is_map(kind):
+        return f"map<{type_text(kind.key_type)},{type_text(kind.item_type)}>"
+    if pa.types.is_struct(kind):
+        fields = (kind.field(place) for place in range(kind.num_fields))
+        return f"struct<{','.join(f'{_quoted(field.name)}:{type_text(field.type)}' for field in fields)}>"
     for name, known in _SIMPLE.items():
         if kind == known:
             return name
     if pa.types.is_decimal(kind):
         return f"decimal({kind.precision},{kind.scale})"
-    return str(kind)
+    return "void" if pa.types.is_null(kind) else str(kind)
+
+
+def _quoted(name: str) -> str:
+    return name if _PLAIN_NAME.fullmatch(name) else "`" + name.replace("`", "``") + "`"
 
 
 def _field(text: str) -> pa.Field:

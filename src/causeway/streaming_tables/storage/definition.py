@@ -38,7 +38,7 @@ _RESERVED: Final = (SEQ, COMPARTMENT)
 
 @dataclass(frozen=True)
 class ColumnDefinition:
-    """A column's name and Spark SQL type, in lower case."""
+    """A column's name and Spark SQL type: in lower case, but for the names of a struct's fields."""
 
     name: str
     type: str

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import threading
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,7 +13,13 @@ import pyarrow as pa
 
 from causeway.runtime.errors import UserError
 from causeway.runtime.lock import FolderLock
-from causeway.runtime.output_folder import UNFINISHED, begin_folder, finish_folder, write_json
+from causeway.runtime.output_folder import (
+    UNFINISHED,
+    begin_folder,
+    finish_folder,
+    remove_unfinished,
+    write_json,
+)
 from causeway.streaming_tables.storage.arrival_log import (
     ArrivalLog,
     SegmentGoneError,
@@ -100,6 +105,18 @@ class TableStore:
     def open(cls, folder: Path) -> TableStore:
         """Open a table for reading; `writer` makes it one for writing."""
         return cls(folder)
+
+    @staticmethod
+    def is_at(folder: Path) -> bool:
+        """Whether a folder has a table, and not one that is being made or removed, or was half so."""
+        return definition_file(folder).exists() or (folder.is_dir() and not (folder / UNFINISHED).exists())
+
+    @property
+    def was_dropped(self) -> bool:
+        """Whether any process has dropped the table, even if there is another one in the folder by now."""
+        with self.lock:
+            state = self.state()
+        return state is not None and state.generation == DROPPED
 
     @property
     def definition(self) -> TableDefinition:
@@ -282,7 +299,7 @@ class TableStore:
                 column_cache.forget(str(self.folder / "past" / path))
             self._readers.clear()
             self._indexes.clear()
-        shutil.rmtree(self.folder, ignore_errors=True)
+        remove_unfinished(self.folder)
 
     def set_definition(self, definition: TableDefinition) -> None:
         """Replace the definition durably; the writer then tells it by the state file."""

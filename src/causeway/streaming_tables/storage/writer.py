@@ -26,7 +26,7 @@ from causeway.streaming_tables.storage.tail import times_of
 if TYPE_CHECKING:
     from causeway.streaming_tables.storage.store import TableStore
 
-__all__ = ["FLUSH_BYTES", "FLUSH_FRAMES", "FLUSH_ROWS", "Appended", "TableWriter"]
+__all__ = ["FLUSH_BYTES", "FLUSH_FRAMES", "FLUSH_ROWS", "Appended", "TableWriter", "refuse_far_times"]
 
 FLUSH_ROWS: Final = 1_000_000
 FLUSH_BYTES: Final = 64 << 20
@@ -174,7 +174,7 @@ class TableWriter:
                 return Appended(0, 0, 0, True, progress.newest, progress.closed(definition.slack))
             rows = _checked(rows, definition.arrow_schema(), definition.name)
             times = times_of(rows.column(definition.time.name))
-            _refuse_far_times(times, definition)
+            refuse_far_times(times, definition)
             late = _late_rows(times, progress.newest, progress.floor, definition.slack)
             tables = {"rows": rows}
             if late is not None:
@@ -332,7 +332,8 @@ def _late_rows(
     return late if late.any() else None
 
 
-def _refuse_far_times(times: NDArray[np.int64], definition: TableDefinition) -> None:
+def refuse_far_times(times: NDArray[np.int64], definition: TableDefinition) -> None:
+    """Raise a UserError for a time that no row can have."""
     earliest, latest = definition.time.limits
     if len(times) and (times.min() < earliest or times.max() > latest):
         raise UserError(

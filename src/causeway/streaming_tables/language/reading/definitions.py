@@ -166,6 +166,7 @@ def _type(cursor: Cursor, column: str) -> str:
     """Read a type up to the next comma outside all brackets; in Spark's short form, lower case."""
     first = cursor.position
     depth = 0
+    brackets: list[bool] = []  # of those that are open, which ones are a struct's
     parts: list[str] = []
     while not cursor.done and not (depth == 0 and cursor.peek().symbol() == ","):
         token = cursor.peek()
@@ -185,7 +186,12 @@ def _type(cursor: Cursor, column: str) -> str:
             and cursor.tokens[cursor.position - 1].kind is not Kind.SYMBOL
         )
         # Names of fields inside a type keep their case.
-        field = depth > 0 and cursor.peek(1).symbol() == ":"
+        before = cursor.tokens[cursor.position - 1]
+        field = bool(brackets and brackets[-1] and before.symbol() in {"<", ","})
+        if symbol in {"(", "<"}:
+            brackets.append(before.word() == "STRUCT")
+        elif symbol in {")", ">"} and brackets:
+            brackets.pop()
         word = token.text if field or token.kind is Kind.QUOTED else token.text.lower()
         parts.append((" " if separate else "") + (word if field else _TYPE_NAMES.get(word, word)))
         cursor.next()

@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 
 from causeway.streaming_tables.sources.parsing.target import Reading, TimeUnit
 
-__all__ = ["ColumnRule", "column_rules", "convert", "is_readable", "sql_type"]
+__all__ = ["ColumnRule", "column_rules", "convert", "is_readable", "plain_value", "sql_type"]
 
 _PER_SECOND: Final[dict[str, int]] = {"s": 1, "ms": 1000, "us": 1_000_000}
 _SHOWN: Final = 60
@@ -38,6 +38,8 @@ class ColumnRule:
     seconds: bool = False
     """Whether it counts seconds: timestamps convert too, and no value is negative."""
     unit: TimeUnit | None = None
+    limits: tuple[int, int] | None = None
+    """Of the time column, the first and the last time, as whole numbers."""
 
     def reason(self, value: Any) -> str:
         """Why `value` is not one of this column, in the user's words."""
@@ -67,8 +69,11 @@ def column_rules(reading: Reading) -> list[ColumnRule]:
     """The rule of each of the table's columns, the time last."""
     *columns, time = reading.target.schema
     rules = [ColumnRule(field.name, field.type, unit=reading.time_unit) for field in columns]
-    seconds = reading.target.time_kind == "seconds"
-    return [*rules, ColumnRule(time.name, time.type, time=True, seconds=seconds, unit=reading.time_unit)]
+    seconds, limits = reading.target.time_kind == "seconds", reading.target.time_limits
+    time_rule = ColumnRule(
+        time.name, time.type, time=True, seconds=seconds, unit=reading.time_unit, limits=limits
+    )
+    return [*rules, time_rule]
 
 
 def convert(values: pa.Array, rule: ColumnRule) -> tuple[pa.Array, dict[int, str]]:
@@ -83,13 +88,21 @@ def convert(values: pa.Array, rule: ColumnRule) -> tuple[pa.Array, dict[int, str
     converted = pieces[0] if len(pieces) == 1 else pa.concat_arrays(pieces)
     if rule.time and converted.null_count:
         bad = np.flatnonzero(converted.is_null().to_numpy(zero_copy_only=False)).tolist()
-    reasons = {place: rule.reason(values[place].as_py()) for place in bad}
-    if rule.seconds and len(converted) and (pc.min(converted).as_py() or 0) < 0:
-        negative = pc.fill_null(pc.less(converted, 0), False)
-        for place in np.flatnonzero(negative.to_numpy(zero_copy_only=False)).tolist():
-            reasons[place] = f"{rule.name} is {_shown(values[place].as_py())}, before second 0"
-        converted = pc.if_else(negative, pa.scalar(None, rule.type), converted)
+    reasons = {place: rule.reason(plain_value(values[place])) for place in bad}
+    if rule.seconds:
+        converted = _within(values, converted, rule, 0, None, "before second 0", reasons)
+    if rule.limits is not None:
+        wrong = "too early or too late for a time"
+        converted = _within(values, converted, rule, *rule.limits, wrong, reasons)
     return converted, reasons
+
+
+def plain_value(value: pa.Scalar) -> Any:
+    """A value as Python has it; a time that Python has not, as text."""
+    try:
+        return value.as_py()
+    except (ValueError, OverflowError):
+        return str(value.cast(pa.int64()))
 
 
 def is_readable(source: pa.DataType, rule: ColumnRule) -> bool:
@@ -148,6 +161,30 @@ def sql_type(arrow: pa.DataType) -> str:
     if pa.types.is_decimal(arrow):
         return f"DECIMAL({arrow.precision},{arrow.scale})"
     return str(arrow).upper()
+
+
+def _within(
+    values: pa.Array,
+    converted: pa.Array,
+    rule: ColumnRule,
+    first: int,
+    last: int | None,
+    wrong: str,
+    reasons: dict[int, str],
+) -> pa.Array:
+    """The converted times, without those that lie before the first or after the last one."""
+    times = converted.cast(pa.int64())
+    ends = pc.min_max(times)
+    earliest, latest = ends["min"].as_py(), ends["max"].as_py()
+    if earliest is None or (earliest >= first and (last is None or latest <= last)):
+        return converted
+    outside = pc.less(times, first)
+    if last is not None:
+        outside = pc.or_(outside, pc.greater(times, last))
+    outside = pc.fill_null(outside, False)
+    for place in np.flatnonzero(outside.to_numpy(zero_copy_only=False)).tolist():
+        reasons[place] = f"{rule.name} is {_shown(plain_value(values[place]))}, {wrong}"
+    return pc.if_else(outside, pa.scalar(None, rule.type), converted)
 
 
 def _plain(values: pa.Array) -> pa.Array:

@@ -30,7 +30,7 @@ from causeway.streaming_tables.sources.parsing.target import (
 )
 from causeway.streaming_tables.sources.parsing.text_lines import Lines, open_text
 
-__all__ = ["JsonRows", "first_object"]
+__all__ = ["JsonRows", "first_object", "is_json"]
 
 _TYPE_RULE: Final = ColumnRule("Type", pa.int64())
 _SAMPLE_LINES: Final = 100
@@ -51,6 +51,15 @@ def first_object(path: Path) -> dict[str, Any]:
                     if keys.get(key) is None:
                         keys[key] = content
     return keys
+
+
+def is_json(rule: ColumnRule) -> bool:
+    """Whether values of the column's type can be read from JSON at all."""
+    try:
+        _read_json(b'{"value": null}\n', pa.schema([pa.field("value", _json_type(rule, text=False))]))
+    except pa.ArrowNotImplementedError:
+        return False
+    return True
 
 
 class JsonRows:

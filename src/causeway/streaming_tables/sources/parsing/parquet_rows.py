@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from causeway.streaming_tables.sources.parsing.casts import column_rules, is_readable, sql_type
+from causeway.streaming_tables.sources.parsing.casts import column_rules, is_readable, plain_value, sql_type
 from causeway.streaming_tables.sources.parsing.rows import (
     Reject,
     chosen_tuples,
@@ -122,4 +122,5 @@ def _batches(
 
 
 def _as_json(batch: pa.RecordBatch, place: int) -> str:
-    return json.dumps(batch.slice(place, 1).to_pylist()[0], default=str, ensure_ascii=False)
+    row = {name: plain_value(batch.column(name)[place]) for name in batch.schema.names}
+    return json.dumps(row, default=str, ensure_ascii=False)

@@ -52,6 +52,8 @@ class TargetColumns:
 
     schema: pa.Schema
     time_kind: Literal["seconds", "timestamp"]
+    time_limits: tuple[int, int] | None = None
+    """The first and the last time that a row can have, in seconds or microseconds; None: any."""
     traced: bool = False
     """Whether good rows have their source and line, too."""
 
@@ -60,6 +62,7 @@ class TargetColumns:
         return {
             "schema": base64.b64encode(self.schema.serialize().to_pybytes()).decode(),
             "time_kind": self.time_kind,
+            "time_limits": None if self.time_limits is None else list(self.time_limits),
             "traced": self.traced,
         }
 
@@ -67,7 +70,8 @@ class TargetColumns:
     def from_json(cls, facts: Mapping[str, Any]) -> TargetColumns:
         """What `to_json` was called on."""
         schema = pa.ipc.read_schema(pa.py_buffer(base64.b64decode(facts["schema"])))
-        return cls(schema, facts["time_kind"], facts["traced"])
+        limits = facts.get("time_limits")
+        return cls(schema, facts["time_kind"], None if limits is None else tuple(limits), facts["traced"])
 
 
 @dataclass(frozen=True)
