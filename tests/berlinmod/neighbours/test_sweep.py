@@ -108,6 +108,46 @@ def test_the_nearest_vehicles_are_those_of_every_instant(seed: int) -> None:
                 assert not any(holds(found.get((r, v), []), t) for v in metres)
 
 
+@pytest.mark.parametrize("angle", [0.0, 0.7, 2.1])
+def test_ties_are_told_whatever_the_direction(angle: float) -> None:
+    """Two stand on either side of the way: equally near all the time, as far as rounding lets them be."""
+
+    def turned(x: float, y: float) -> tuple[float, float]:
+        return (
+            20_000.0 + x * math.cos(angle) - y * math.sin(angle),
+            -3_000.0 + x * math.sin(angle) + y * math.cos(angle),
+        )
+
+    on_the_way = [
+        (0.0, *turned(0, 0)),
+        (7.3, *turned(91, 0)),
+        (31.7, *turned(300, 0)),
+        (40.0, *turned(300, 0)),
+    ]
+    sides = [[(0.0, *turned(170, y)), (40.0, *turned(170, y))] for y in (33.3, -33.3)]
+    passing = [
+        [(0.0, *turned(300, y)), (7.3, *turned(209, y)), (40.0, *turned(0, y))] for y in (5000.1, -5000.1)
+    ]
+    candidates = as_tracks([*sides, *passing])
+    for span, k, expected in (
+        ([1.0, 39.0], 1, {0, 1}),
+        ([1.0, 39.0], 3, {0, 1, 2, 3}),
+    ):
+        found = gathered(
+            nearest(
+                candidates,
+                as_tracks([on_the_way]),
+                np.full(1, -1),
+                NO_RINGS,
+                np.array([span]),
+                k,
+                np.ones(4, np.bool_),
+            )
+        )
+        assert {v for _, v in found} == expected
+        assert all(sum(e - b for b, e in times) == pytest.approx(38.0) for times in found.values())
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_the_nearest_to_a_region_are_those_of_every_instant(seed: int) -> None:
     chance = Random(seed)
@@ -169,6 +209,21 @@ def test_a_cell_has_the_places_that_are_nearest_to_its_node() -> None:
             is_nearest = metres[node] <= metres.min()
             assert bool((walls[:, 0] * px + walls[:, 1] * py <= walls[:, 2]).all()) == is_nearest
             assert not is_nearest or (box[0] <= px <= box[1] and box[2] <= py <= box[3])
+
+
+@pytest.mark.parametrize("angle", [0.3, 0.7, 2.1])
+def test_both_nodes_beside_a_way_are_the_nearest(angle: float) -> None:
+    def turned(x: float, y: float) -> tuple[float, float]:
+        return (
+            9_000.0 + x * math.cos(angle) - y * math.sin(angle),
+            4_000.0 + x * math.sin(angle) + y * math.cos(angle),
+        )
+
+    nodes = np.array([turned(0, 50), turned(0, -50), turned(400, 0), turned(-400, 0)])
+    way = np.array([turned(x, 0) for x in np.linspace(-100, 100, 201)])
+    for node in (0, 1):
+        walls, _ = cell_of(*nodes[node], nodes[:, 0], nodes[:, 1])
+        assert (way @ walls[:, :2].T <= walls[:, 2]).all()
 
 
 def test_a_point_that_is_no_node_has_no_cell() -> None:

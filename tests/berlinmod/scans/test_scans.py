@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -146,3 +147,21 @@ def test_meetings_are_when_two_are_near(made: list[Dataset]) -> None:
                     spans_of = expected.get((one, other), [])
                     said = any(b <= start + 1000 * second <= e for b, e in spans_of)
                     assert said == (metres < 10.0), (one, other, second)
+
+
+@pytest.mark.parametrize(("low", "high", "metres"), [(0.1, 3.1, 3.0), (0.3, 10.3, 10.0)])
+def test_who_is_just_near_enough_is_near(tmp_path: Path, low: float, high: float, metres: float) -> None:
+    """Their boxes are as far apart as the limit; rounding would make that a little more."""
+    assert high - low <= metres
+    assert high - metres > low
+    city = MadeCity(
+        histories=[[(0, low, 0.0), (60_000, low, 5.0)], [(0, high, 0.0), (60_000, high, 5.0)]],
+        types=["truck", "truck"],
+        licences=["A", "B"],
+    )
+    source = Source(None, city.write(tmp_path / "city"), "oba")  # type: ignore[arg-type]
+    rows = Gatherer(source).rows(np.arange(2, dtype=np.int32))
+    assert {(row["vehicle1"], row["vehicle2"]) for row in meeting_rows(rows, rows, metres).to_pylist()} == {
+        (0, 1),
+        (1, 0),
+    }

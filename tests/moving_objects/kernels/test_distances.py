@@ -89,6 +89,15 @@ def test_huge_times_lose_nothing() -> None:
     assert spans.end.tolist() == [START + 1400]
 
 
+def test_an_instant_in_nanoseconds_has_a_distance() -> None:
+    """So far from 1970, a millisecond more or less is the same double."""
+    instant = float(1180344600000 * 10**6)
+    assert instant + 1.0 == instant
+    one = columns([(Piece(((instant, 3, 4),), True, True),)])  # type: ignore[arg-type]
+    apart = distance_to_point(one, points_of((0, 0)))
+    assert (apart.a.tolist(), apart.b.tolist(), apart.c.tolist()) == ([0.0], [0.0], [25.0])
+
+
 def test_nearly_parallel_pieces_part_when_they_do() -> None:
     """They drift apart by 1e-6 m in 1000 s: the quadratic term is 1e-18, the linear one 2e-8."""
     one = columns([_line((START, 0, 0), (START + 1_000_000, 0, 10_000))])

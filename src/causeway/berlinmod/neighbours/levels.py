@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Final
 
 from causeway.berlinmod.model.arrays import BOOL, F64
 from causeway.moving_objects.kernels.spans import grown
 from causeway.runtime.compiled import kernel
 
-__all__ = ["crossings", "smallest"]
+__all__ = ["SAME_METRES", "crossings", "smallest"]
+
+SAME_METRES: Final = 1e-8
+"""Distances that differ by less are equal. The rounding of positions is some 1e-11."""
 
 
 @kernel
@@ -54,7 +57,10 @@ def crossings(functions: F64, count: int, lasts: float, cuts: F64) -> Any:
 
 @kernel
 def smallest(functions: F64, count: int, s: float, k: int, ranks: F64, chosen: BOOL) -> None:
-    """Mark the functions that have fewer than k smaller ones at `s`; equal ones are all marked."""
+    """Mark the functions that have fewer than k smaller ones at `s`; equal ones are all marked.
+
+    The functions are squares of distances.
+    """
     found = 0
     for i in range(count):
         value = (functions[i, 0] * s + functions[i, 1]) * s + functions[i, 2]
@@ -67,7 +73,7 @@ def smallest(functions: F64, count: int, s: float, k: int, ranks: F64, chosen: B
         if place < k:
             ranks[place] = value
             found = min(found + 1, k)
-    limit = ranks[found - 1]
+    limit = (math.sqrt(max(ranks[found - 1], 0.0)) + SAME_METRES) ** 2
     for i in range(count):
         value = (functions[i, 0] * s + functions[i, 1]) * s + functions[i, 2]
         chosen[i] = value <= limit and math.isfinite(value)

@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from causeway.berlinmod.model.arrays import F64, I64
 from causeway.berlinmod.neighbours.intervals import INTERVALS, joined
+from causeway.berlinmod.neighbours.levels import SAME_METRES
 from causeway.berlinmod.scans.rows import EVERYTHING, Rows, Runs, runs_in_boxes
 from causeway.berlinmod.scans.source import AT_POINT_METRES, Source
 from causeway.moving_objects.kernels.spans import grown
@@ -81,7 +82,8 @@ def cell_of(x: float, y: float, node_x: F64, node_y: F64) -> tuple[F64, F64]:
             walls.append((a, b, c))
             corners = clipped
     xs, ys = zip(*corners, strict=True)
-    shifted = [(a, b, c + a * x + b * y) for a, b, c in walls]
+    # Who drives along a wall has two nearest nodes, also where rounding puts him beside it.
+    shifted = [(a, b, c + a * x + b * y + SAME_METRES * np.hypot(a, b)) for a, b, c in walls]
     box = np.array([min(xs) + x - 1.0, max(xs) + x + 1.0, min(ys) + y - 1.0, max(ys) + y + 1.0])
     return np.array(shifted).reshape(-1, 3), box
 

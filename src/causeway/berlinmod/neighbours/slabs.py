@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from causeway.berlinmod.model.arrays import BOOL, F64, I64
+from causeway.berlinmod.neighbours.levels import SAME_METRES
 from causeway.berlinmod.neighbours.regions import distance_to_ring
 from causeway.runtime.compiled import kernel
 
@@ -110,8 +111,8 @@ def survivors(
         if place < k:
             ranks[place] = above
             found = min(found + 1, k)
-    # A little more than the bound: it is rounded.
-    limit = ranks[k - 1] * (1.0 + 1e-12) + 1e-9 if found == k else np.inf
+    # A little more than the bound: it is rounded, and who is as near as that is a tie.
+    limit = (np.sqrt(ranks[k - 1]) + 2.0 * SAME_METRES) ** 2 + 1e-12 if found == k else np.inf
     n = 0
     for m in range(count):
         if low[m] <= limit and low[m] < np.inf:

@@ -130,10 +130,17 @@
       context.lineWidth = 3;
       context.strokeStyle = "rgba(9,13,27,.85)";
       context.fillStyle = "rgba(203,213,225,.9)";
+      const labels = [];
       data.regions.names.forEach((name, region) => {
         const [labelX, labelY] = data.regions.labels[region];
-        context.strokeText(name, screenX(labelX), screenY(labelY));
-        context.fillText(name, screenX(labelX), screenY(labelY));
+        const label = {x: screenX(labelX), y: screenY(labelY), half: context.measureText(name).width / 2 + 3};
+        // Names that would lie on each other stand below each other.
+        const covered = other =>
+          Math.abs(other.x - label.x) < other.half + label.half && Math.abs(other.y - label.y) < 15;
+        for (let other; (other = labels.find(covered));) label.y = other.y + 15;
+        labels.push(label);
+        context.strokeText(name, label.x, label.y);
+        context.fillText(name, label.x, label.y);
       });
     }
     groundStale = false;

@@ -15,7 +15,7 @@ import pyarrow as pa
 from causeway.berlinmod.model.arrays import F64, I32, I64
 from causeway.berlinmod.scans.gather import Gatherer
 from causeway.berlinmod.scans.rows import BOX_UNITS, EVERYTHING, Rows, choose_rows, read_rows
-from causeway.berlinmod.scans.source import CIRCLE, Source
+from causeway.berlinmod.scans.source import CIRCLE, ROUNDING_METRES, Source
 from causeway.moving_objects.conversions.arrow_values import write_moving_points
 from causeway.moving_objects.kernels.spans import append, grown, restrict
 from causeway.moving_objects.kernels.values import MovingPoints, Spans
@@ -48,7 +48,7 @@ def scan(source: Source, ones: str, others: str, metres: str) -> DataFrame:
     gatherer = Gatherer(source)
     first = source.vehicles(ones)
     if others == "all":
-        groups = source.groups()
+        groups = source.groups() if len(first) else {}
         files = sorted(groups)
         paths = {file: source.dataset.part(source.relation, file).absolute() for file in files}
         counters = source.read
@@ -149,6 +149,7 @@ def _meetings(
     closed = np.empty((64, 2), np.bool_)
     found = 0
     n = 0
+    wide = metres + ROUNDING_METRES
     for r in range(len(vehicle1)):
         for s in range(len(vehicle2)):
             if vehicle1[r] == vehicle2[s]:
@@ -170,10 +171,10 @@ def _meetings(
                 if (
                     t1[i0] < t2[j1]
                     and t2[j0] < t1[i1]
-                    and boxes1[b, 0] - metres <= boxes2[c, 1]
-                    and boxes2[c, 0] - metres <= boxes1[b, 1]
-                    and boxes1[b, 2] - metres <= boxes2[c, 3]
-                    and boxes2[c, 2] - metres <= boxes1[b, 3]
+                    and boxes1[b, 0] - wide <= boxes2[c, 1]
+                    and boxes2[c, 0] - wide <= boxes1[b, 1]
+                    and boxes1[b, 2] - wide <= boxes2[c, 3]
+                    and boxes2[c, 2] - wide <= boxes1[b, 3]
                 ):
                     if n + 2 * BOX_UNITS + 2 > len(begin):
                         begin = grown(begin, n + 2 * BOX_UNITS + 2)
@@ -234,13 +235,14 @@ def _near(
     i = i0 + np.searchsorted(t1[i0 : i1 + 1], now, "right") - 1
     j = j0 + np.searchsorted(t2[j0 : j1 + 1], now, "right") - 1
     square = metres * metres
+    wide = metres + ROUNDING_METRES
     while now < until:
         after = min(t1[i + 1], t2[j + 1])
         if (
-            min(x1[i], x1[i + 1]) - metres <= max(x2[j], x2[j + 1])
-            and min(x2[j], x2[j + 1]) - metres <= max(x1[i], x1[i + 1])
-            and min(y1[i], y1[i + 1]) - metres <= max(y2[j], y2[j + 1])
-            and min(y2[j], y2[j + 1]) - metres <= max(y1[i], y1[i + 1])
+            min(x1[i], x1[i + 1]) - wide <= max(x2[j], x2[j + 1])
+            and min(x2[j], x2[j + 1]) - wide <= max(x1[i], x1[i + 1])
+            and min(y1[i], y1[i + 1]) - wide <= max(y2[j], y2[j + 1])
+            and min(y2[j], y2[j + 1]) - wide <= max(y1[i], y1[i + 1])
         ):
             ax, ay = _between(t1, x1, y1, i, now)
             bx, by = _between(t2, x2, y2, j, now)

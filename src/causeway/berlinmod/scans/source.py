@@ -21,7 +21,16 @@ if TYPE_CHECKING:
 
     from causeway.berlinmod.scans.rows import Rows
 
-__all__ = ["AT_POINT_METRES", "CIRCLE", "REPRESENTATIONS", "Aggregate", "Groups", "Representation", "Source"]
+__all__ = [
+    "AT_POINT_METRES",
+    "CIRCLE",
+    "REPRESENTATIONS",
+    "ROUNDING_METRES",
+    "Aggregate",
+    "Groups",
+    "Representation",
+    "Source",
+]
 
 Representation = Literal["oba", "tba"]
 Aggregate = Literal["sum", "min", "max"]
@@ -31,6 +40,9 @@ REPRESENTATIONS: Final[dict[str, str]] = {"oba": HISTORIES, "tba": TRIPS}
 
 AT_POINT_METRES: Final = 0.01
 """A vehicle is at a point if it is as near as this."""
+
+ROUNDING_METRES: Final = 1e-6
+"""Boxes are taken larger by this: they only rule out, and must not do so where a limit is just met."""
 
 CIRCLE: Final = (10.0, 50)
 """Section 7.6: in disturbed data a circle of this radius and so many corners stands for a point."""
@@ -66,7 +78,10 @@ class Source:
         return pq.read_table(self.dataset.relation(name))
 
     def vehicles(self, *relations: str) -> I32:
-        """The vehicles of relations of licences, each once; `truck` and so on are all of that type."""
+        """The vehicles of relations of licences, each once; `truck` and so on are all of that type.
+
+        A licence that no vehicle has (-1) is left out.
+        """
         found: list[Any] = []
         for name in relations:
             if name in ("passenger", "bus", "truck"):
@@ -74,7 +89,8 @@ class Source:
                 found.append(cars.column("vehicle").to_numpy()[cars.column("Type").to_numpy() == name])
             else:
                 found.append(self.table(name).column("vehicle").to_numpy())
-        return np.unique(np.concatenate(found)).astype(np.int32)
+        every = np.unique(np.concatenate(found)).astype(np.int32)
+        return every[every >= 0]
 
     @cached_property
     def _cars(self) -> pa.Table:

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from causeway.berlinmod.model.arrays import F64, I32
 from causeway.berlinmod.scans.rows import EVERYTHING, Rows, movements_of, runs_in_boxes
-from causeway.berlinmod.scans.source import AT_POINT_METRES, Source
+from causeway.berlinmod.scans.source import AT_POINT_METRES, ROUNDING_METRES, Source
 from causeway.moving_objects.kernels.places import at_point, at_region
 from causeway.moving_objects.kernels.values import Points, Shapes, Spans
 
@@ -38,7 +38,8 @@ def scan(source: Source, relation: str, *licences: str) -> DataFrame:
 def visit_rows(rows: Rows, ids: I32, places: list[tuple[F64, F64]], chosen: I32 | None) -> pa.Table:
     """The visits of the vehicles of a row group. A place of one corner is a point."""
     near = AT_POINT_METRES if len(places) and len(places[0][0]) == 1 else 0.0
-    wanted = np.array([(x.min() - near, x.max() + near, y.min() - near, y.max() + near) for x, y in places])
+    wide = near + ROUNDING_METRES
+    wanted = np.array([(x.min() - wide, x.max() + wide, y.min() - wide, y.max() + wide) for x, y in places])
     runs = runs_in_boxes(rows, wanted.reshape(-1, 4))
     if chosen is not None:
         kept = np.isin(rows.vehicle[runs.row], chosen)

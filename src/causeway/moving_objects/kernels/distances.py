@@ -142,8 +142,12 @@ def standing(places: Points, points: MovingPoints) -> MovingPoints:
     count = int(defined.sum())
     row = np.concatenate([[0], np.cumsum(defined)]).astype(np.int64)
     t = np.empty(2 * count)
-    t[0::2] = points.t[points.piece[points.row[:-1][defined]]] - 1.0
-    t[1::2] = points.t[points.piece[points.row[1:][defined]] - 1] + 1.0
+    t[0::2] = points.t[points.piece[points.row[:-1][defined]]]
+    t[1::2] = points.t[points.piece[points.row[1:][defined]] - 1]
+    # A little longer, so that an instant has a duration too; far from 1970 a millisecond adds nothing.
+    longer = np.maximum(1.0, np.spacing(np.abs(t)))
+    t[0::2] -= longer[0::2]
+    t[1::2] += longer[1::2]
     rows_of = np.repeat(np.arange(rows)[defined], 2)
     always = np.ones(count, np.bool_)
     instants = 2 * np.arange(count + 1, dtype=np.int64)

@@ -229,12 +229,18 @@ def _of_lists(column: pa.Array) -> MovingPoints:
         raise UserError(
             f"concat: expected two moving points or a list of them, but the value is {column.type}"
         )
+    offsets, elements = _entries(column)
+    points = arrow.read_moving_points(elements)
+    return MovingPoints(points.row[offsets], *points.pieces[1:])
+
+
+def _entries(column: pa.Array) -> tuple[Longs, pa.Array]:
+    """The elements of lists that are not NULL, and where each list begins among them."""
     offsets = column.offsets.to_numpy().astype(np.int64)
     elements = column.values.slice(offsets[0], offsets[-1] - offsets[0])
     kept = np.concatenate([[0], np.cumsum(elements.is_valid().to_numpy(zero_copy_only=False))])
-    points = arrow.read_moving_points(elements.drop_null())
-    row = points.row[kept[offsets - offsets[0]]]
-    return MovingPoints(row, *points.pieces[1:])
+    begins: Longs = kept[offsets - offsets[0]].astype(np.int64)
+    return begins, elements.drop_null()
 
 
 @nulls_stay
@@ -255,16 +261,14 @@ def circle(centre: pa.Array, radius: pa.Array, corners: pa.Array) -> pa.Array:
 
 @nulls_stay
 def moving_point(rows: pa.Array, *coordinates: pa.Array) -> pa.Array:
-    """A list of positions, in any order, as a moving point that is closed at both ends.
+    """A list of positions, in any order, as a moving point that is closed at both ends; NULLs are left out.
 
     With one argument, positions are `struct<t, x, y>`. With three they are rows of a streaming table, as
     `TRJ(*)` has them: two names of columns, or numbers, for x and y; the time is the last column.
     """
     if not (pa.types.is_list(rows.type) or pa.types.is_large_list(rows.type)):
         raise UserError(f"moving_point: expected a list of structs, but the value is {rows.type}")
-    offsets = rows.offsets.to_numpy().astype(np.int64)
-    entries = rows.values.slice(offsets[0], offsets[-1] - offsets[0])
-    row = offsets - offsets[0]
+    row, entries = _entries(rows)
     if not coordinates:
         if not {"t", "x", "y"} <= arrow.field_names(entries):
             raise UserError(
@@ -313,7 +317,10 @@ def comparison(name: str) -> ArrowFunction:
 
     def compare(value: pa.Array, limit: pa.Array) -> pa.Array:
         reals = arrow.read_moving_reals(value)
-        bools = distances.compare(reals, name, arrow.read_doubles(limit, name))
+        limits = arrow.read_doubles(limit, name)
+        if np.isnan(limits).any():
+            raise UserError(f"{name}: the number to compare with is NaN")
+        bools = distances.compare(reals, name, limits)
         return arrow.write_moving_bools(bools)
 
     compare.__name__ = name

@@ -6,7 +6,9 @@ WITH Apart AS (
     JOIN (SELECT DISTINCT vehicle FROM QueryLicences1) LL ON LL.vehicle = Q.vehicle
     JOIN QueryInstants1 II ON II.Id = Q.Id
 )
+-- Ties are all told: equal is what rounding alone may part.
 SELECT DISTINCT Licence, Instant, Neighbour, Dist
-FROM (SELECT *, rank() OVER (PARTITION BY Licence, Instant ORDER BY Dist) AS place
-      FROM (SELECT DISTINCT * FROM Apart))
-WHERE place <= 10
+FROM (SELECT *, max(CASE WHEN place <= 10 THEN Dist END) OVER (PARTITION BY Licence, Instant) AS tenth
+      FROM (SELECT *, rank() OVER (PARTITION BY Licence, Instant ORDER BY Dist) AS place
+            FROM (SELECT DISTINCT * FROM Apart)))
+WHERE Dist <= tenth + 1e-8D
