@@ -16,9 +16,9 @@ import pytest
 
 from causeway.nexmark.generator.firehose import Firehose
 from causeway.nexmark.model import MODELS
-from causeway.nexmark.operators.columns import answers_named, write_answer_cells
+from causeway.nexmark.operators.answer_cells import ANSWER_CELLS_DDL, cells_of, write_answer_cells
+from causeway.nexmark.operators.columns import answers_named
 from causeway.nexmark.queries import find_query
-from causeway.streaming.cells import pack_table
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -147,14 +147,17 @@ def test_only_functions_of_this_program_are_called() -> None:
 
 
 def test_cells_become_files_and_again_the_same(spark: SparkSession, tmp_path: Path) -> None:
-    tables = [odd_bids().slice(100 * number, 100) for number in range(3)] + [odd_bids().slice(0, 0)]
-    rows = [(number, bytearray(pack_table(table))) for number, table in enumerate(tables)]
-    batch = spark.createDataFrame(rows, "slice INT, answer_cell BINARY").repartition(2)
+    many = pa.concat_tables([odd_bids()] * 10)
+    tables = [many, odd_bids().slice(0, 100), odd_bids().slice(100, 100), odd_bids().slice(0, 0)]
+    rows = [(number, bytearray(cell)) for number, table in enumerate(tables) for cell in cells_of(table)]
+    assert len(rows) == len(tables) + 1, "the first one has two cells"
+    batch = spark.createDataFrame(rows, ANSWER_CELLS_DDL).coalesce(1)
     for _ in range(2):
         write_answer_cells(batch, tmp_path / "answers")
         files = sorted(path.name for path in (tmp_path / "answers").iterdir())
-        assert files == [f"slice-{number:06d}.parquet" for number in range(4)]
-        assert pq.read_table(tmp_path / "answers").num_rows == 300
+        assert files == [f"part-{number:06d}.parquet" for number in range(4)]
+        assert pq.read_table(tmp_path / "answers" / files[0]).equals(many)
+        assert pq.read_table(tmp_path / "answers").num_rows == many.num_rows + 200
     read = spark.read.parquet(str(tmp_path / "answers"))
     assert dict(read.dtypes)["dateTime"] == "timestamp"
-    assert read.count() == 300
+    assert read.count() == many.num_rows + 200

@@ -10,6 +10,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from mmap import mmap
 from typing import Any, Final
 from xml.etree import ElementTree
 
@@ -49,12 +50,13 @@ class Parsed:
     """Size of the lines, of a file that is read line by line."""
 
 
-def parse_json(text: bytes, schema: pa.Schema) -> Parsed:
+def parse_json(text: bytes | mmap, schema: pa.Schema) -> Parsed:
     """Lines that are one plain object each, times in milliseconds (or as ISO text)."""
     fast = _as_integers(schema)
     plain = read_plain_objects(text, fast)
     if plain is not None:
-        return checked(plain.cast(schema), np.arange(plain.num_rows), lambda at: _line(text, at))
+        return checked(plain.cast(schema), np.arange(plain.num_rows), lambda at: _line(bytes(text), at))
+    text = bytes(text)
     try:
         table = _arrow_json(text, fast)
         if text.count(b"\n") + (not text.endswith(b"\n")) == table.num_rows:

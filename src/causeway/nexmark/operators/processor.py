@@ -24,13 +24,20 @@ class KernelProcessor(StatefulProcessor):
     """Lets a kernel take a step for each batch."""
 
     def __init__(
-        self, kernel: str, arguments: Mapping[str, Any], keys: Sequence[int], delay: int, late: str
+        self,
+        kernel: str,
+        arguments: Mapping[str, Any],
+        keys: Sequence[int],
+        delay: int,
+        late: str,
+        as_cells: bool,
     ) -> None:
         self._kernel = kernel
         self._arguments = dict(arguments)
         self._keys = list(keys)
         self._delay = delay
         self._late = late
+        self._as_cells = as_cells
 
     def init(self, handle: StatefulProcessorHandle) -> None:
         self._store = CellStore.declare(handle, "tables")
@@ -47,7 +54,7 @@ class KernelProcessor(StatefulProcessor):
 
         kernel = kernel_named(self._kernel, self._arguments)
         tables = Tables(self._store, self._late, self._keys.index(int(key[0])))
-        yield from take_step(kernel, rows, tables, self._delay)
+        yield from take_step(kernel, rows, tables, self._delay, as_cells=self._as_cells)
 
     def close(self) -> None:
         """The end of a task."""

@@ -1,7 +1,7 @@
 """Spark reads slices: offsets, the tasks of a batch, and what is noted and kept of each slice.
 
 The offset is the next slice. After the last slice comes the end, a slice of its own in which time runs out,
-so that every window closes.
+so that every window closes. It is in the batch of the last slice, where it is known to be the last.
 
 Tasks note the newest event time of each slice that they read (`SliceNotes`). So the tasks of a later batch
 know the watermark of the batches before it, and keep late events in a folder instead of handing them on.
@@ -83,8 +83,7 @@ class SliceReader(DataSourceStreamReader):
         if not isinstance(limit, ReadAllAvailable):
             last = min(last, first + max(1, self._limit))
         total = slices.total
-        if total is not None and last == total <= first:
-            # The end is a batch of its own: before it, Spark's own watermark has seen all that there is.
+        if total is not None and last == total:
             last = total + 1
         return {"slice": max(first, last)}
 

@@ -11,6 +11,7 @@ import pandas as pd
 import pyarrow as pa
 from pyspark.sql.pandas.types import from_arrow_schema
 
+from causeway.nexmark.operators.answer_cells import ANSWER_CELLS, ANSWER_CELLS_DDL, cells_of
 from causeway.nexmark.operators.kernels import Kernel, Watermark
 from causeway.nexmark.operators.processor import KernelProcessor
 from causeway.nexmark.operators.slice_reader import NO_WATERMARK, keep_late_file, late_file
@@ -35,8 +36,10 @@ def stateful_stream(
     shards: int,
     delay: int,
     late: Path,
+    *,
+    as_cells: bool,
 ) -> DataFrame:
-    """The answers of a kernel `module:Class`, shard by shard, as a stream of rows.
+    """The answers of a kernel `module:Class`, shard by shard, as a stream of rows or of cells.
 
     The watermark follows the newest event at a distance of `delay` milliseconds; late events are kept in the
     folder `late`. The session's number of shuffle partitions must be `shards`.
@@ -49,8 +52,8 @@ def stateful_stream(
         .load()
         .groupBy("shard")
         .transformWithStateInPandas(
-            statefulProcessor=KernelProcessor(kernel, arguments, keys, delay, str(late)),
-            outputStructType=from_arrow_schema(made.answer),
+            statefulProcessor=KernelProcessor(kernel, arguments, keys, delay, str(late), as_cells),
+            outputStructType=ANSWER_CELLS_DDL if as_cells else from_arrow_schema(made.answer),
             outputMode="append",
             timeMode="none",
         )
@@ -58,9 +61,9 @@ def stateful_stream(
 
 
 def take_step(
-    kernel: Kernel, rows: Iterator[pd.DataFrame], state: Tables, delay: int
+    kernel: Kernel, rows: Iterator[pd.DataFrame], state: Tables, delay: int, *, as_cells: bool
 ) -> Iterator[pd.DataFrame]:
-    """What a kernel answers to all cells of a batch for one shard."""
+    """What a kernel answers to all cells of a batch for one shard, as rows or as cells."""
     cells = pd.concat(list(rows)).sort_values("slice", kind="stable")
     events = {}
     for stream in kernel.reads:
@@ -69,7 +72,10 @@ def take_step(
             events[stream] = pa.concat_tables(parts).combine_chunks()
     answers = kernel.step(events, state.tick(int(cells["newest"].max()), delay), state)
     state.save()
-    if answers.num_rows:
+    if as_cells:
+        made = list(cells_of(answers.cast(kernel.answer)))
+        yield pd.DataFrame(dict(zip(ANSWER_CELLS, ([state.shard] * len(made), made), strict=True)))
+    elif answers.num_rows:
         yield answers.combine_chunks().to_pandas(types_mapper=pd.ArrowDtype)
 
 
@@ -79,7 +85,7 @@ class Tables:
     def __init__(self, store: CellStore, late: str, shard: int) -> None:
         self._store = store
         self._late = Path(late)
-        self._shard = shard
+        self.shard = shard
         self._step = 0
         self._watermark: Watermark | None = None
 
@@ -108,4 +114,4 @@ class Tables:
         self.put(_CLOCK, pa.table({"watermark": [self._watermark.now], "step": [self._step]}))
 
     def keep_late(self, stream: str, late: pa.Table) -> None:
-        keep_late_file(late_file(self._late, stream, f"shard-{self._shard}-{self._step:09d}"), late)
+        keep_late_file(late_file(self._late, stream, f"shard-{self.shard}-{self._step:09d}"), late)

@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from causeway.nexmark.operators.columns import ANSWER_CELLS, write_answer_cells
+from causeway.nexmark.operators.answer_cells import ANSWER_CELLS, write_answer_cells
 from causeway.nexmark.queries.query import Query
 from causeway.spark.internals import planned_files, planned_offsets
 from causeway.streaming.sink import BatchFolder

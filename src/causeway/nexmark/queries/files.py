@@ -2,8 +2,9 @@
 
     modern/q05/operator.py       the columnar operator, where streaming SQL can't say the query or is slow
     modern/q01/columns.py        a function over columns, where each event is answered by itself
-    modern/q01/stream.sql        otherwise the streaming text, over views that are named as the streams
-    modern/q05/spark.sql         plain Spark's text, or spark.py, where the columnar engine has an operator
+    modern/q01/stream.sql        the streaming text, over views that are named as the streams: plain Spark's,
+                                 and where there is neither of the above also the columnar engine's
+    modern/q05/spark.sql         plain Spark's own text, or spark.py, in place of it
     modern/q01/stream.beam.sql   the same under Beam's rules, where these differ
     modern/q05/batch.sql         the batch statement: the rule over complete tables, written separately
     modern/q05/batch.beam.sql    the same under Beam's rules

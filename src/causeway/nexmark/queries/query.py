@@ -164,6 +164,8 @@ class Query:
             inputs.shards,
             inputs.delay,
             inputs.rejects,
+            # SQL over the answers is about rows.
+            as_cells=self.final is None,
         )
         if self.final is None:
             return answers
@@ -240,7 +242,7 @@ def find_query(model: str, name: str, rules: str = "ours", engine: str = "column
             columns = f"{module.__name__}:{module.answers.__name__}"
             return Query(model, f"q{number}", rules, (), reads=module.READS, columns=columns)
     text = query_text(model, number, "stream", rules)
-    if text is not None:
+    if text is not None and not has_module(model, number, "operator"):
         try:
             declared = read_declarations(model, text)
         except ValueError as wrong:

@@ -39,10 +39,17 @@ class KeptState:
 
 
 def stepwise(
-    query: Query, events: Sequence[Event], cuts: Sequence[int], shards: int, delay: int
+    query: Query,
+    events: Sequence[Event],
+    cuts: Sequence[int],
+    shards: int,
+    delay: int,
+    *,
+    end_apart: bool = True,
 ) -> tuple[list[dict[str, Any]], list[KeptState]]:
     """All answers to events that arrive in batches cut at `cuts`, and the states in the end.
 
+    The end of the streams comes with the last batch, or in one of its own (`end_apart`).
     Late events are in the states, wherever they were found late.
     """
     kernel = query.make_kernel()
@@ -52,7 +59,10 @@ def stepwise(
     answers: list[dict[str, Any]] = []
     before, newest = -(1 << 62), -(1 << 62)
     edges = sorted({0, *cuts, len(events)})
-    for first, last in [*pairwise(edges), (len(events), len(events) + 1)]:
+    batches = [*pairwise(edges), (len(events), len(events) + 1)]
+    if not end_apart and len(batches) > 1:
+        batches[-2:] = [(batches[-2][0], len(events) + 1)]
+    for first, last in batches:
         tables = {}
         for stream, names in kernel.reads.items():
             rows = [
@@ -71,7 +81,7 @@ def stepwise(
             column = None if kernel.dealt_by is None else kernel.dealt_by[stream]
             for share, cell in zip(shares, deal(combined, column, shards), strict=True):
                 share[stream] = unpack_table(cell)
-        now = END_OF_TIME if first == len(events) else newest - delay
+        now = END_OF_TIME if last > len(events) else newest - delay
         watermark = Watermark(before, max(before, now))
         for share, state in zip(shares, states, strict=True):
             answers += _milliseconds(query.make_kernel().step(share, watermark, state)).to_pylist()

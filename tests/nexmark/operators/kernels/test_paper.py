@@ -145,13 +145,22 @@ def q8(events: list[Event]) -> list[tuple[Any, ...]]:
 
 @pytest.mark.parametrize("reading", [q3, q4, q5, q6, q7, q8])
 @settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(seed=st.integers(0, 200), cuts=st.lists(st.integers(0, 600), max_size=12), shards=st.integers(1, 3))
+@given(
+    seed=st.integers(0, 200),
+    cuts=st.lists(st.integers(0, 600), max_size=12),
+    shards=st.integers(1, 3),
+    end_apart=st.booleans(),
+)
 def test_any_cut_gives_the_literal_answer(
-    reading: Callable[[list[Event]], list[tuple[Any, ...]]], seed: int, cuts: list[int], shards: int
+    reading: Callable[[list[Event]], list[tuple[Any, ...]]],
+    seed: int,
+    cuts: list[int],
+    shards: int,
+    end_apart: bool,
 ) -> None:
     query = find_query("paper", reading.__name__)
     events = auction_house(seed)
-    answers, states = stepwise(query, events, cuts, shards, DISORDER)
+    answers, states = stepwise(query, events, cuts, shards, DISORDER, end_apart=end_apart)
     assert answered(reading.__name__, answers) == Counter(reading(events))
     assert not any(state.late for state in states)
 

@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 
 from causeway.nexmark.operators.kernels import Kernel, Longs, State, Watermark, longs, put, text
 from causeway.nexmark.operators.kernels.chunks import runs_of
+from causeway.nexmark.operators.kernels.groups import groups_of
 
 __all__ = ["BidStatistics", "ChannelStatistics"]
 
@@ -23,7 +24,10 @@ _DAY: Final = 86_400_000
 _MINUTE: Final = 60_000
 _CHUNK: Final = 4096
 _RANK_2, _RANK_3 = 10_000, 1_000_000
+_RANKS: Final = (1, 2, 3)
 _KINDS: Final = ("bids", "bidders", "auctions")
+_COMBINED: Final = ("day", "kind", "id", "bits", "bids")
+"""The place of a kind, the bidder or the auction and a bit for each rank; or a rank's bit and its bids."""
 _COUNTS: Final = [f"{which}_{kind}" for kind in _KINDS for which in ("total", "rank1", "rank2", "rank3")]
 
 
@@ -39,16 +43,49 @@ class BidStatistics(Kernel):
         end: Longs = (longs(events, "dateTime") // _DAY + 1) * _DAY
         return end
 
+    def combine(self, stream: str, events: pa.Table) -> pa.Table:
+        """How many bids of each rank a slice has, and each of its bidders and auctions once."""
+        bits = _bit_of_rank(longs(events, "price"))
+        parts = [np.zeros((len(_COMBINED), 0), np.int64)]
+        for day, which in runs_of(longs(events, "dateTime") // _DAY):
+            of_day = bits[which]
+            counts = [(1 << (rank - 1), int((of_day == 1 << (rank - 1)).sum())) for rank in _RANKS]
+            parts.append(np.array([(day, 0, bit, bit, bids) for bit, bids in counts if bids]).T)
+            for place, kind in enumerate(("bidder", "auction"), 1):
+                ids, group = groups_of(longs(events, kind)[which])
+                seen = np.zeros((4, len(ids)), np.int64)
+                for bit in (1, 2, 4):
+                    seen[2, group[of_day == bit]] |= bit
+                seen[0], seen[1] = place, ids
+                parts.append(np.vstack([np.full(len(ids), day), seen]))
+        return pa.table(list(np.hstack(parts)), names=list(_COMBINED))
+
     def step(self, events: Mapping[str, pa.Table], watermark: Watermark, state: State) -> pa.Table:
         """Count new bids."""
         bids = events.get("bid")
         if bids is None:
             return self.answer.empty_table()
-        found = [
-            self._day(day, bids.take(which), state) for day, which in runs_of(longs(bids, "dateTime") // _DAY)
-        ]
+        found = [self._day(day, bids.take(which), state) for day, which in runs_of(self.days(bids))]
         self._forget(state, watermark)
         return pa.concat_tables(found).cast(self.answer) if found else self.answer.empty_table()
+
+    def days(self, bids: pa.Table) -> Longs:
+        """The day of each row."""
+        return longs(bids, "day")
+
+    def counts(self, bids: pa.Table, group: Longs, size: int) -> tuple[Longs, Longs]:
+        """The bids of each group, in all and by rank, and the minute of its last one."""
+        found = np.zeros((size, 4), np.int64)
+        for rank in _RANKS:
+            of_rank = (longs(bids, "kind") == 0) & (longs(bids, "bits") == 1 << (rank - 1))
+            found[:, rank] = longs(bids, "bids")[of_rank].sum()
+        found[:, 0] = found.sum(axis=1)
+        return found, np.full(size, -1)
+
+    def seen(self, bids: pa.Table, group: Longs, place: int) -> tuple[Longs, Longs, Longs]:
+        """Bidders or auctions, by the place of the kind: for each group and id the bits of its ranks."""
+        of_kind = longs(bids, "kind") == place
+        return group[of_kind], longs(bids, "id")[of_kind], longs(bids, "bits")[of_kind]
 
     def group(self, bids: pa.Table, state: State) -> tuple[Longs, pa.Table]:
         """The number of each bid's group, and what is known of all groups, by their numbers."""
@@ -61,25 +98,19 @@ class BidStatistics(Kernel):
     def _day(self, day: int, bids: pa.Table, state: State) -> pa.Table:
         group, groups = self.group(bids, state)
         size = groups.num_rows
-        price = longs(bids, "price")
-        rank = 1 + (price >= _RANK_2) + (price >= _RANK_3)
         new = np.zeros((size, 12), np.int64)
-        new[:, 0] = np.bincount(group, minlength=size)
-        for number in (1, 2, 3):
-            new[:, number] = np.bincount(group[rank == number], minlength=size)
+        new[:, :4], last = self.counts(bids, group, size)
         chunks: list[str] = []
         for place, kind in enumerate(("bidder", "auction"), 1):
-            ids = longs(bids, kind)
+            owners, ids, bits = self.seen(bids, group, place)
             for chunk, which in runs_of(ids // _CHUNK):
                 name = f"{kind} {day} {chunk}"
                 new[:, 4 * place : 4 * place + 4] += _first_seen(
-                    state, name, group[which], ids[which], 1 << (rank[which] - 1), size
+                    state, name, owners[which], ids[which], bits[which], size
                 )
                 chunks.append(name)
         counts = _grown(state.get(f"counts {day}"), size)
         totals = np.stack([longs(counts, name) for name in _COUNTS], axis=1) + new
-        last = np.full(size, -1)
-        np.maximum.at(last, group, longs(bids, "dateTime") // _MINUTE)
         last = np.maximum(last, longs(counts, "last"))
         counts = pa.table([*totals.T, last], names=[*_COUNTS, "last"])
         state.put(f"counts {day}", counts)
@@ -128,6 +159,24 @@ class ChannelStatistics(BidStatistics):
         )
         return events.append_column("shard", pa.array(shard))
 
+    def days(self, bids: pa.Table) -> Longs:
+        """Each row is a bid."""
+        day: Longs = longs(bids, "dateTime") // _DAY
+        return day
+
+    def counts(self, bids: pa.Table, group: Longs, size: int) -> tuple[Longs, Longs]:
+        """Of rows that are a bid each."""
+        bits = _bit_of_rank(longs(bids, "price"))
+        of_rank = [np.bincount(group[bits == 1 << (rank - 1)], minlength=size) for rank in _RANKS]
+        last = np.full(size, -1)
+        np.maximum.at(last, group, longs(bids, "dateTime") // _MINUTE)
+        return np.stack([sum(of_rank), *of_rank], axis=1), last
+
+    def seen(self, bids: pa.Table, group: Longs, place: int) -> tuple[Longs, Longs, Longs]:
+        """Of rows that are a bid each."""
+        ids = longs(bids, ("bidder", "auction")[place - 1])
+        return group, ids, _bit_of_rank(longs(bids, "price"))
+
     def group(self, bids: pa.Table, state: State) -> tuple[Longs, pa.Table]:
         """Channels are numbered as they come."""
         kept = state.get("channels")
@@ -148,6 +197,12 @@ class ChannelStatistics(BidStatistics):
             "channel": groups.column("channel"),
             "minute": pa.array(names, text).take(pa.array(minute)),
         }
+
+
+def _bit_of_rank(price: Longs) -> Longs:
+    """1, 2 or 4: the bit of a price's rank."""
+    bits: Longs = 1 << ((price >= _RANK_2).astype(np.int64) + (price >= _RANK_3))
+    return bits
 
 
 def _first_seen(state: State, name: str, group: Longs, ids: Longs, bits: Longs, size: int) -> Longs:

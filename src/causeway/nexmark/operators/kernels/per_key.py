@@ -14,12 +14,13 @@ import pyarrow as pa
 from causeway.nexmark.model import ARRIVAL
 from causeway.nexmark.operators.kernels import Flags, Kernel, Longs, State, Watermark, longs, rows_where
 from causeway.nexmark.operators.kernels.chunks import Chunks, chunks_of
+from causeway.nexmark.operators.kernels.groups import groups_of, numbered
+from causeway.runtime.compiled import inlined, kernel
 
 __all__ = ["BestPerKey"]
 
 _RANK = "rank_number"
 _RANKS = 16
-_KEY_BITS = 63
 
 
 class BestPerKey(Kernel):
@@ -73,31 +74,10 @@ class BestPerKey(Kernel):
         return rows.take(places).append_column(_RANK, pa.array(rank))
 
     def _best(self, rows: pa.Table) -> tuple[Longs, Longs]:
-        """The places of the best rows of each key, in the order of keys, and their ranks from 1."""
-        columns = [longs(rows, name) for name in self.keys]
-        order = [sign * longs(rows, name) for name, sign in self._order]
-        # Almost all rows fall by the first column of the order alone, which is one sort of packed numbers.
-        candidates = self._candidates(columns, order[0])
-        columns, order = ([values[candidates] for values in part] for part in (columns, order))
-        at = np.lexsort((*reversed(order), *reversed(columns)))
-        rank = _ranks(_starts([column[at] for column in columns]))
-        best = rank <= self._limit
-        return candidates[at[best]], rank[best]
-
-    def _candidates(self, columns: Sequence[Longs], first: Longs) -> Longs:
-        """Rows that are among the best of their key if only the first column of the order counts."""
-        packed = _packed([*columns, first])
-        if packed is None:
-            return np.arange(len(first))
-        at = np.argsort(packed)
-        starts = _starts([column[at] for column in columns])
-        rank, key = _ranks(starts), np.cumsum(starts) - 1
-        # The value of the last row that is within the limit; what equals it may win by the other columns.
-        last = np.zeros(key[-1] + 1, np.int64)
-        within = rank <= self._limit
-        last[key[within]] = first[at[within]]
-        candidates: Longs = at[first[at] <= last[key]]
-        return candidates
+        """The places of the best rows of each key, key after key, and their ranks from 1."""
+        group, groups = _groups([longs(rows, name) for name in self.keys])
+        order = np.stack([sign * longs(rows, name) for name, sign in self._order])
+        return _select(group, groups, order, self._limit)
 
     def _last_of_key(self, ranked: pa.Table) -> Longs:
         """For each row the time of its key's last bid among those kept."""
@@ -105,19 +85,6 @@ class BestPerKey(Kernel):
         last = np.maximum.reduceat(longs(ranked, "dateTime"), begins)
         spread: Longs = np.repeat(last, np.diff(np.r_[begins, ranked.num_rows]))
         return spread
-
-
-def _packed(columns: Sequence[Longs]) -> Longs | None:
-    """One number a row that sorts as the columns do, the first one first; `None` if it has too many bits."""
-    packed, bits = np.zeros(len(columns[0]), np.int64), 0
-    for column in columns:
-        low, high = int(column.min()), int(column.max())
-        width = (high - low).bit_length()
-        bits += width
-        if bits > _KEY_BITS:
-            return None
-        packed = (packed << width) | (column - low)
-    return packed
 
 
 def _starts(columns: Sequence[Longs]) -> Flags:
@@ -129,11 +96,54 @@ def _starts(columns: Sequence[Longs]) -> Flags:
     return first
 
 
-def _ranks(starts: Flags) -> Longs:
-    """The place of each row among those of its key, from 1."""
-    begins = np.flatnonzero(starts)
-    ranks: Longs = np.arange(len(starts)) - np.repeat(begins, np.diff(np.r_[begins, len(starts)])) + 1
-    return ranks
+def _groups(columns: Sequence[Longs]) -> tuple[Longs, int]:
+    """For each row the number of its key, and how many keys there are."""
+    values, group = groups_of(columns[0])
+    count = len(values)
+    for column in columns[1:]:
+        values, place = groups_of(column)
+        group, count = numbered(group * len(values) + place)
+    return group, count
+
+
+@kernel
+def _select(group: Longs, groups: int, order: Longs, limit: int) -> tuple[Longs, Longs]:
+    """The best rows of each group, best first by the columns of `order`, and their ranks.
+
+    The earlier one of equal rows is the better one.
+    """
+    best = np.empty((groups, limit), np.int64)
+    count = np.zeros(groups, np.int64)
+    for row in range(len(group)):
+        of_group = best[group[row]]
+        place = count[group[row]]
+        if place < limit:
+            count[group[row]] += 1
+        elif _is_before(order, row, of_group[limit - 1]):
+            place = limit - 1
+        else:
+            continue
+        while place > 0 and _is_before(order, row, of_group[place - 1]):
+            of_group[place] = of_group[place - 1]
+            place -= 1
+        of_group[place] = row
+    places = np.empty(count.sum(), np.int64)
+    ranks = np.empty(len(places), np.int64)
+    at = 0
+    for number in range(groups):
+        for place in range(count[number]):
+            places[at] = best[number, place]
+            ranks[at] = place + 1
+            at += 1
+    return places, ranks
+
+
+@inlined
+def _is_before(order: Longs, row: int, other: int) -> bool:
+    column = 0
+    while column < len(order) - 1 and order[column, row] == order[column, other]:
+        column += 1
+    return bool(order[column, row] < order[column, other])
 
 
 def _changed(ranked: pa.Table, kept: pa.Table | None) -> pa.Table:
