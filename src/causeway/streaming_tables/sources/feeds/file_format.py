@@ -10,8 +10,8 @@ import re
 from pathlib import Path
 from typing import Final
 
+from causeway.streaming.linear_road_fields import INPUT_COLUMNS
 from causeway.streaming_tables.sources.feeds.file_list import FileFormat, format_of
-from causeway.streaming_tables.sources.parsing.target import DAT_COLUMNS
 from causeway.streaming_tables.sources.parsing.text_lines import first_line
 
 __all__ = ["format_of_file"]
@@ -25,9 +25,9 @@ def format_of_file(path: Path, delimiter: str = ",") -> FileFormat | None:
 
     A line of names is CSV, one of as many whole numbers as Linear Road's tuples have is its flat format.
     """
-    told = format_of(path)
-    if told is not None:
-        return told
+    by_name = format_of(path)
+    if by_name is not None:
+        return by_name
     with path.open("rb") as file:
         if file.read(len(_PARQUET)) == _PARQUET:
             return "parquet"
@@ -39,6 +39,6 @@ def format_of_file(path: Path, delimiter: str = ",") -> FileFormat | None:
         return "json"
     fields = line.split(delimiter)
     numbers = sum(_NUMBER.fullmatch(field) is not None for field in fields)
-    if len(fields) == numbers == len(DAT_COLUMNS):
+    if len(fields) == numbers == len(INPUT_COLUMNS):
         return "dat"
     return "csv" if len(fields) > 1 and numbers == 0 else None
