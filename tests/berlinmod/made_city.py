@@ -42,7 +42,7 @@ class MadeCity:
     instants: Sequence[int] = ()
     periods: Sequence[tuple[int, int]] = ()
     asked: Sequence[int] = ()
-    """Vehicles of QueryLicences."""
+    """Vehicles of QueryLicences; -1 for a licence that no vehicle has, as an import may have it."""
     nodes: Sequence[tuple[float, float]] = ()
     parts: dict[str, tuple[int, int]] = field(default_factory=dict)
     """How many rows parts 1 and 2 of a query relation have, if not ten each."""
@@ -117,7 +117,9 @@ class MadeCity:
             ],
             "QueryInstants": [{"Instant": one} for one in self.instants],
             "QueryPeriods": [{"Period": {"begin": b, "end": e}} for b, e in self.periods],
-            "QueryLicences": [{"Licence": self.licences[v], "vehicle": v} for v in self.asked],
+            "QueryLicences": [
+                {"Licence": self.licences[v] if v >= 0 else "nobody", "vehicle": v} for v in self.asked
+            ],
         }
         tables = {}
         for name, given in rows.items():

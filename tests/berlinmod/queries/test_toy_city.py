@@ -12,6 +12,8 @@ All drive at 10 m/s. A and B meet at second 155 at (550, 0).
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -272,3 +274,33 @@ def test_query_25_and_26_have_one_group(run: RunResult) -> None:
     assert [row[2:] for row in rows if row[1] == R2] == [(1, *R2)]
     rows = answer(run, "q26", "Group1", "Group2", "Period", "Licence", "begin", "end")
     assert [row[3:] for row in rows if row[2] == R2] == [("C", *R2)]
+
+
+def test_a_licence_of_nobody_changes_nothing(run: RunResult, spark: SparkSession, tmp_path: Path) -> None:
+    city = replace(TOY, asked=[0, 3, -1, 0, 1, -1, 2], parts={"QueryLicences": (4, 3)})
+    other = berlinmod.run(
+        city.write(tmp_path / "city"), tmp_path / "run", representation="tba", check=True, runs=1, spark=spark
+    )
+    assert {one.query: one.differences for one in other.queries if not one.passed} == {}
+    for one in other.queries:
+        columns = [name for name in one.table().column_names if name != "Pos"]
+        assert answer(other, one.query, *columns) == answer(run, one.query, *columns), one.query
+
+
+def test_without_anything_that_is_asked_for(spark: SparkSession, tmp_path: Path) -> None:
+    """As an import makes it of files without query relations."""
+    city = replace(TOY, points=[], regions=[], instants=[], periods=[], asked=[])
+    run = berlinmod.run(city.write(tmp_path / "city"), tmp_path / "run", runs=1, spark=spark)
+    assert {one.query for one in run.queries if one.passed is False} == set()
+    assert {one.query for one in run.queries if one.table().num_rows} == {"q2", "q6"}
+
+
+def test_a_group_is_those_who_are_observed(spark: SparkSession, tmp_path: Path) -> None:
+    """C comes after 50 seconds; until then D is nearest to A, B and D."""
+    histories = [*TOY.histories]
+    histories[2] = [(at(50), 500.0, 5.0), (LAST, 500.0, 5.0)]
+    dataset = replace(TOY, histories=histories).write(tmp_path / "city")
+    run = berlinmod.run(dataset, tmp_path / "run", queries="q25,q26", check=True, runs=1, spark=spark)
+    assert {one.query: one.differences for one in run.queries if not one.passed} == {}
+    rows = answer(run, "q26", "Group1", "Group2", "Period", "Licence", "begin", "end")
+    assert [row[3:] for row in rows if row[2] == R2] == [("C", at(50), at(100)), ("D", at(0), at(50))]

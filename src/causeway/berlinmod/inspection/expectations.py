@@ -293,12 +293,12 @@ class _Ledger(Ledger):
                 expected,
             )
         nearby = measured.nearby / measured.destinations if measured.destinations else None
-        least = rules.NEIGHBOURHOOD_SHARE - _by_chance(rules.NEIGHBOURHOOD_SHARE, measured.destinations)
+        allowed = _by_chance(rules.NEIGHBOURHOOD_SHARE, measured.destinations)
         self.enter(
             "destinations near home",
             nearby,
-            f"≥ {_percent(rules.NEIGHBOURHOOD_SHARE)}",
-            None if nearby is None else nearby >= least,
+            "—" if nearby is None else f"≥ {_percent(rules.NEIGHBOURHOOD_SHARE)} - {100 * allowed:.1f}",
+            None if nearby is None else nearby >= rules.NEIGHBOURHOOD_SHARE - allowed,
             _percent,
         )
 

@@ -78,12 +78,12 @@ class City:
 
     def vehicles(self, relation: str) -> set[int]:
         """The vehicles of a relation of licences."""
-        return {row["vehicle"] for row in self.rows(relation)}
+        return {row["vehicle"] for row in self.rows(relation)} & self.histories.keys()
 
     def groups(self, relation: str) -> list[set[int]]:
         """Its groups of ten consecutive licences, as sets of vehicles."""
         vehicles = [row["vehicle"] for row in sorted(self.rows(relation), key=lambda row: row["Id"])]
-        return [set(vehicles[k : k + 10]) for k in range(0, len(vehicles), 10)]
+        return [set(vehicles[k : k + 10]) & self.histories.keys() for k in range(0, len(vehicles), 10)]
 
     def aggregated(self, metres: list[float]) -> float:
         """Distances to a group as one."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -26,21 +27,23 @@ _GROUP: Final = 10
 
 
 def groups_of(source: Source, relation: str) -> list[I32]:
-    """Groups of ten consecutive licences, each as the set of its vehicles."""
+    """Groups of ten consecutive licences, each as the set of its vehicles; nobody has a licence of -1."""
     vehicles = source.table(relation).sort_by("Id").column("vehicle").to_numpy()
-    return [np.unique(vehicles[k : k + _GROUP]) for k in range(0, len(vehicles), _GROUP)]
+    groups = [np.unique(vehicles[k : k + _GROUP]) for k in range(0, len(vehicles), _GROUP)]
+    return [group[group >= 0] for group in groups]
 
 
 def scan(source: Source, licences: str, periods: str, candidates: str) -> DataFrame:
     """Intervals in which a candidate has the smallest aggregate distance to group `group2`.
 
     Candidates are the points of a relation (by Id; `group1` is 0), or `groups`: the vehicles of `group1`.
+    Who is not observed at some time is neither a member nor a candidate then.
     """
     groups = groups_of(source, licences)
     spans = spans_of(source, periods)
     aggregate = source.aggregate
     gatherer = Gatherer(source)
-    everyone = np.unique(np.concatenate(groups))
+    everyone = source.vehicles(licences)
     of_vehicles = candidates == "groups"
     ids: Any = None
     place = np.empty((0, 2))
@@ -53,18 +56,30 @@ def scan(source: Source, licences: str, periods: str, candidates: str) -> DataFr
         for batch in batches:
             for number in batch.column(0).to_pylist():
                 needed = everyone if of_vehicles else groups[number]
+                if not len(needed):
+                    continue
                 vehicle, tracks = histories(gatherer.rows(needed, ("vehicle", "Trip")))
                 base = float(tracks.t[0])
                 tracks = tracks._replace(t=(tracks.t - base) / 1000.0)
                 for one, other in _pairs(number, len(groups) if of_vehicles else 0):
+                    if not (len(groups[one]) and len(groups[other])):
+                        continue
                     members = _chosen(tracks, vehicle, groups[other])
                     mine = _chosen(tracks, vehicle, groups[one]) if of_vehicles else _points(place, members)
-                    within = _common(mine, members, (spans.astype(np.float64) - base) / 1000.0)
-                    who, begin, end = smallest_aggregate(mine, members, within, aggregate)
                     names = groups[one] if of_vehicles else ids
-                    yield from _table(
-                        one + 1 if of_vehicles else 0, other + 1, names[who], base, begin, end
-                    ).to_batches()
+                    seconds = (spans.astype(np.float64) - base) / 1000.0
+                    for who_may, those, within in _observed(mine, members, seconds):
+                        who, begin, end = smallest_aggregate(
+                            _taken(mine, who_may), _taken(members, those), within, aggregate
+                        )
+                        yield from _table(
+                            one + 1 if of_vehicles else 0,
+                            other + 1,
+                            names[who_may[who]],
+                            base,
+                            begin,
+                            end,
+                        ).to_batches()
 
     return joined(source.spread(len(groups), run, _SCHEMA), ("group1", "group2", "candidate"))
 
@@ -88,7 +103,10 @@ def _table(one: int, other: int, who: Any, base: float, begin: F64, end: F64) ->
 
 
 def _chosen(tracks: Tracks, vehicle: I32, wanted: I32) -> Tracks:
-    places: I64 = np.searchsorted(vehicle, wanted).astype(np.int64)
+    return _taken(tracks, np.searchsorted(vehicle, wanted).astype(np.int64))
+
+
+def _taken(tracks: Tracks, places: I64) -> Tracks:
     sizes = tracks.offsets[places + 1] - tracks.offsets[places]
     offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
     take = np.repeat(tracks.offsets[places] - offsets[:-1], sizes) + np.arange(offsets[-1])
@@ -102,10 +120,13 @@ def _points(place: F64, members: Tracks) -> Tracks:
     return Tracks(offsets, np.tile(always, len(place)), np.repeat(place[:, 0], 2), np.repeat(place[:, 1], 2))
 
 
-def _common(mine: Tracks, members: Tracks, spans: F64) -> F64:
-    """The spans, as far as all are observed."""
-    begin = max(float(one.t[one.offsets[:-1]].max()) for one in (mine, members))
-    end = min(float(one.t[one.offsets[1:] - 1].min()) for one in (mine, members))
-    clipped = np.clip(spans, begin, end)
-    within: F64 = clipped[clipped[:, 0] < clipped[:, 1]]
-    return within
+def _observed(mine: Tracks, members: Tracks, spans: F64) -> Iterator[tuple[I64, I64, F64]]:
+    """Who of both is observed, and the parts of the spans in which it is they."""
+    both = [(one.t[one.offsets[:-1]], one.t[one.offsets[1:] - 1]) for one in (mine, members)]
+    edges = np.unique(np.concatenate([edge for pair in both for edge in pair]))
+    for begin, end in pairwise(edges.tolist()):
+        candidates, those = (np.flatnonzero((first <= begin) & (last >= end)) for first, last in both)
+        clipped = np.clip(spans, begin, end)
+        within: F64 = clipped[clipped[:, 0] < clipped[:, 1]]
+        if len(candidates) and len(those) and len(within):
+            yield candidates, those, within

@@ -42,6 +42,8 @@ def scan(source: Source, references: str, k: str, periods: str, wanted: str = "a
         work = moving
     else:
         ids, shapes = _places(source, references)
+        if not shapes:
+            spans = spans[:0]
 
         def standing(window: Window) -> pa.Table:
             x, y = (np.array([shape[axis][0] for shape in shapes]) for axis in (0, 1))

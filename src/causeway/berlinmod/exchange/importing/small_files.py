@@ -222,7 +222,7 @@ class SmallFiles:
         lines.fail(wrong, "Geom is no polygon without holes; one in hexadecimal WKB was expected")
         order = _distinct(lines, "Id", number)
         rings = []
-        for shape in shapely.orient_polygons(shapes[order]):
+        for shape in shapely.remove_repeated_points(shapely.orient_polygons(shapes[order])):
             corners = shapely.get_coordinates(shapely.get_exterior_ring(shape))[:-1]
             rings.append(np.column_stack(self.place(corners[:, 0], corners[:, 1])))
         return number[order], rings

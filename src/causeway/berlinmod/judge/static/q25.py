@@ -18,6 +18,8 @@ def static(city: City, t: float) -> dict[tuple[object, ...], Ranked]:
     points = [((row["Pos"]["x"], row["Pos"]["y"]), (row["Id"],)) for row in city.rows("QueryPoints")]
     found: dict[tuple[object, ...], Ranked] = {}
     for number, group in enumerate(city.groups("QueryLicences"), 1):
-        metres = ((city.aggregated([dist(where[v], place) for v in group]), who) for place, who in points)
-        found[(number,)] = nearest(metres, 1)
+        there = [where[v] for v in group & where.keys()]
+        if there:
+            metres = ((city.aggregated([dist(one, place) for one in there]), who) for place, who in points)
+            found[(number,)] = nearest(metres, 1)
     return found

@@ -15,10 +15,12 @@ WHO = ("Licence",)
 def static(city: City, t: float) -> dict[tuple[object, ...], Ranked]:
     """For each two groups: the vehicles of the first that are nearest to all of the second."""
     where = city.positions(t)
-    groups = city.groups("QueryLicences")
+    groups = [group & where.keys() for group in city.groups("QueryLicences")]
     found: dict[tuple[object, ...], Ranked] = {}
     for number, group in enumerate(groups, 1):
         for other_number, other in enumerate(groups, 1):
+            if not other:
+                continue
             metres = (
                 (city.aggregated([dist(where[v], where[m]) for m in other]), (city.licences[v],))
                 for v in group
