@@ -27,6 +27,9 @@ class FakeConf:
     def getAll(self) -> dict[str, str]:  # noqa: N802
         return dict(self.values)
 
+    def get(self, key: str, default: str | None) -> str | None:
+        return self.values.get(key, default)
+
     def set(self, key: str, value: str) -> None:
         self.values[key] = value
 
@@ -103,6 +106,10 @@ def test_a_value_that_cannot_work_is_refused_with_the_reason() -> None:
 def test_a_real_session_knows_its_users_settings(spark: SparkSession) -> None:
     assert "spark.driver.extraJavaOptions" in users_settings(spark)  # see conftest
     assert _RETAINED not in users_settings(spark)
+    some = ["spark.driver.extraJavaOptions", _RETAINED, _PARTITIONS]
+    assert users_settings(spark, some) == {
+        name: value for name, value in users_settings(spark).items() if name in some
+    }
     before = dict(spark.conf.getAll)
     with applied(spark, {_PARTITIONS: "5", _RETAINED: "4"}):
         assert spark.conf.get(_RETAINED) == "4"

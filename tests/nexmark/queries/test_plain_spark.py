@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 DISORDER = 0.5
+PAPER_DISORDER = 80.0
 SLICES = 4
 SAME_TEXT = ("q0", "q1", "q2", "q10", "q13", "q14", "q22")
 QUICK = {"modern": ("q1", "q5", "q8", "q9"), "paper": ("q4",)}
@@ -58,6 +59,15 @@ def paper(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("events") / "paper"
     firehose = Firehose("paper", events=5_000, rate=0.1221, seed=3, bid_streams=2)
     write_dataset(firehose, folder, slice_events=5_000 // SLICES)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def paper_out_of_order(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Some events come after about ten that are younger: there is one in eight seconds of event time."""
+    folder = tmp_path_factory.mktemp("events") / "paper"
+    firehose = Firehose("paper", events=5_000, rate=0.1221, seed=3, bid_streams=2, disorder=PAPER_DISORDER)
+    write_dataset(firehose, folder, file_format="json", slice_events=5_000 // SLICES)
     return folder
 
 
@@ -112,13 +122,15 @@ def test_every_modern_query_stopped_and_resumed(
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("order", ["in order", "out of order"])
 @pytest.mark.parametrize("name", query_names("paper"))
 def test_every_paper_query_stopped_and_resumed(
-    spark: SparkSession, paper: Path, tmp_path: Path, name: str
+    spark: SparkSession, paper: Path, paper_out_of_order: Path, tmp_path: Path, name: str, order: str
 ) -> None:
     query = find_query("paper", name, engine="spark")
-    answer(spark, query, paper, tmp_path, stop=True)
-    assert_right(spark, query, paper, tmp_path)
+    source, disorder = (paper, 0.0) if order == "in order" else (paper_out_of_order, PAPER_DISORDER)
+    answer(spark, query, source, tmp_path, disorder=disorder, stop=True)
+    assert_right(spark, query, source, tmp_path)
 
 
 @pytest.mark.parametrize(

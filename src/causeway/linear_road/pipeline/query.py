@@ -70,7 +70,7 @@ class Shards:
 def shards_for(spark: SparkSession, expressways: float) -> Shards:
     """As many as there are cores for them, and no more than roads; a user's number of partitions stands."""
     count = max(1, min(spark.sparkContext.defaultParallelism, round(2 * expressways)))
-    partitions = int(users_settings(spark).get(_PARTITIONS, count))
+    partitions = int(users_settings(spark, [_PARTITIONS]).get(_PARTITIONS, count))
     return Shards(tuple(shard_keys(spark, partitions)[:count]), partitions)
 
 

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from causeway.spark.collection import leave_little_to_collect
 from causeway.streaming.cells import pack_table, unpack_table
@@ -43,6 +42,8 @@ def write_answer_cells(batch: DataFrame, folder: Path) -> None:
     place = str(folder.resolve())
 
     def write(cells: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        import pyarrow.parquet as pq
+
         rows = (
             (part.as_py(), cell.as_buffer())
             for some in cells

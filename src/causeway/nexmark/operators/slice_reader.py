@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
 from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, ReadMaxRows
 
@@ -137,6 +136,9 @@ def late_file(folder: Path, stream: str, part: str) -> Path:
 def keep_late_file(path: Path, late: pa.Table | None) -> None:
     """Write late events, if there are any; written again, it is the same file."""
     if late is not None and late.num_rows:
+        # Spark starts a Python process for each query only to count slices, which has no use for it.
+        import pyarrow.parquet as pq
+
         path.parent.mkdir(parents=True, exist_ok=True)
         unfinished = _unfinished(path)
         pq.write_table(late, unfinished)

@@ -139,12 +139,7 @@ class Query:
         return kernel_named(self.kernel, json.loads(self.arguments))
 
     def stream(self, spark: SparkSession, inputs: Input) -> DataFrame:
-        """The answers as a stream. Views named as the streams are made in the session."""
-        spark.dataSource.register(RowSource)
-        spark.dataSource.register(CellSource)
-        register_static_views(spark, self.model, inputs.folder)
-        if self.engine == "spark":
-            return self._plain_stream(spark, inputs)
+        """The answers as a stream. Views named as the streams are made in the session for SQL."""
         if self.columns is not None:
             spark.dataSource.register(ColumnSource)
             ((stream, columns),) = self.reads.items()
@@ -152,11 +147,25 @@ class Query:
             return (
                 spark.readStream.format(ColumnSource.name()).options(**options, answers=self.columns).load()
             )
-        if self.text is not None:
-            self._make_views(spark, inputs)
-            return spark.sql(self.text)
+        if self.kernel is not None:
+            answers = self._kernel_stream(spark, inputs)
+            if self.final is None:
+                return answers
+            register_static_views(spark, self.model, inputs.folder)
+            answers.createOrReplaceTempView("answer")
+            return spark.sql(self.final)
+        register_static_views(spark, self.model, inputs.folder)
+        if self.engine == "spark":
+            return self._plain_stream(spark, inputs)
+        assert self.text is not None
+        spark.dataSource.register(RowSource)
+        self._make_views(spark, inputs)
+        return spark.sql(self.text)
+
+    def _kernel_stream(self, spark: SparkSession, inputs: Input) -> DataFrame:
         assert self.kernel is not None
-        answers = stateful_stream(
+        spark.dataSource.register(CellSource)
+        return stateful_stream(
             spark,
             self.kernel,
             json.loads(self.arguments),
@@ -167,10 +176,6 @@ class Query:
             # SQL over the answers is about rows.
             as_cells=self.final is None,
         )
-        if self.final is None:
-            return answers
-        answers.createOrReplaceTempView("answer")
-        return spark.sql(self.final)
 
     def feed(self, source: Path, folder: Path) -> FileFeed:
         """The files that Spark's own file source reads, made in `folder` if they are not there."""

@@ -59,7 +59,7 @@ class Reading:
 
 def shards_for(spark: SparkSession) -> int:
     """The shards of a new run: the user's number of shuffle partitions, or one for each core."""
-    return int(users_settings(spark).get(_PARTITIONS, spark.sparkContext.defaultParallelism))
+    return int(users_settings(spark, [_PARTITIONS]).get(_PARTITIONS, spark.sparkContext.defaultParallelism))
 
 
 @contextmanager
