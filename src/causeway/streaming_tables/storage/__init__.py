@@ -4,6 +4,7 @@ from causeway.streaming_tables.storage.arrival_log import sync_folder
 from causeway.streaming_tables.storage.column_types import type_text
 from causeway.streaming_tables.storage.definition import (
     COMPARTMENT,
+    LONGEST,
     REJECTED_SCHEMA,
     SEQ,
     ColumnDefinition,
@@ -21,6 +22,7 @@ from causeway.streaming_tables.storage.writer import Appended, TableWriter, refu
 
 __all__ = [
     "COMPARTMENT",
+    "LONGEST",
     "REJECTED_SCHEMA",
     "SEQ",
     "Appended",
