@@ -58,7 +58,8 @@ def test_a_table_can_have_any_name(odd: Connection, name: str) -> None:
         (
             "arrivals",
             "SELECT `n``1`.`c d` FROM `i t` [INTERVAL 3] `n``1`, `i t` [INTERVAL 3] `o 2` "
-            "WHERE `n``1`.`t``s` = NOW() AND `o 2`.`c d` = `n``1`.`c d` AND `o 2`.`t``s` < `n``1`.`t``s`",
+            "WHERE `n``1`.`t``s` = NOW() AND `o 2`.`c d` = `n``1`.`c d` "
+            "AND `o 2`.`t``s` BETWEEN NOW() - INTERVAL 3 SECOND AND NOW() - INTERVAL 1 SECOND",
         ),
     ],
 )
