@@ -76,6 +76,12 @@ def test_tables_are_drawn(warehouse: Connection) -> None:
     assert "1 row" in drawn
 
 
+def test_a_wide_table_in_a_file_is_whole(warehouse: Connection) -> None:
+    columns = ", ".join(f"'value {number}' AS a_long_name_{number}" for number in range(20))
+    drawn = printed(warehouse, f"SELECT {columns}", "table")
+    assert all(f"a_long_name_{number} " in drawn and f"value {number} " in drawn for number in range(20))
+
+
 def test_an_error_is_at_its_place_in_the_script(warehouse: Connection) -> None:
     with pytest.raises(StatementError) as refused:
         printed(warehouse, "SELECT 1;\n\n  SELECT nope FROM posreports", "csv")

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.streaming_tables.engine.reading import ask, bag, pulled, tuples
+from tests.streaming_tables.engine.reading import Way, answers, ask, bag, continuous, pulled, tuples
 
 import causeway
 from causeway.runtime.errors import UserError
@@ -45,6 +45,31 @@ def test_a_table_can_have_any_name(odd: Connection, name: str) -> None:
     assert (name, "streaming table") in [row[:2] for row in ask(odd, "SHOW TABLES")]
     odd.sql(f"DROP TABLE {table}")
     assert name not in [row[0] for row in ask(odd, "SHOW TABLES")]
+
+
+@pytest.mark.parametrize(
+    ("way", "query"),
+    [
+        (
+            "chain",
+            "SELECT `n``1`.`c d` FROM `i t` [`c d` ROWS 2] `n``1`, `i t` [`c d` ROWS 2] `o 2` "
+            "WHERE `o 2` = PREV(`n``1`) AND `n``1`.`t``s` = NOW()",
+        ),
+        (
+            "arrivals",
+            "SELECT `n``1`.`c d` FROM `i t` [INTERVAL 3] `n``1`, `i t` [INTERVAL 3] `o 2` "
+            "WHERE `n``1`.`t``s` = NOW() AND `o 2`.`c d` = `n``1`.`c d` "
+            "AND `o 2`.`t``s` BETWEEN NOW() - INTERVAL 3 SECOND AND NOW() - INTERVAL 1 SECOND",
+        ),
+    ],
+)
+def test_continuous_queries_of_any_names(odd: Connection, way: Way, query: str) -> None:
+    odd.sql("CREATE STREAMING TABLE `i t` (`c d` INT) TIMESTAMP BY `t``s` RANGE UNLIMITED")
+    odd.append("i t", [(1, 1), (2, 2), (1, 3), (3, 4)])
+    found = continuous(odd, f"{query} SAMPLE REALTIME", way)
+    assert found is not None
+    assert answers(found) == [(1, []), (2, []), (3, [(1,)])]
+    odd.sql("DROP TABLE `i t`")
 
 
 def test_spark_reads_files_of_any_path(odd: Connection, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 import pyarrow as pa
 import pytest
-from tests.streaming_tables.engine.reading import ask, bag, pulled, pushed, tuples
+from tests.streaming_tables.engine.reading import ask, bag, continuous, pulled, pushed, tuples
 
 import causeway
 from causeway.runtime.errors import UserError
@@ -365,6 +365,23 @@ def test_now_is_the_tables_time_or_the_wall_clocks(db: Connection, name: str) ->
     finally:
         db.sql("SET causeway.clock = stream")
     assert ask(db, f"SELECT NOW() FROM {name} WHERE i = 3") == [(recent,)]
+
+
+@pytest.mark.parametrize("kind", ["BIGINT", "TIMESTAMP"])
+def test_lengths_and_times_of_any_size(db: Connection, name: str, kind: str) -> None:
+    long = "INTERVAL '99999999999999' WEEK"
+    db.sql(f"CREATE STREAMING TABLE {name} (i INT) TIMESTAMP BY at {kind} RANGE {long} SLACK {long}")
+    last: Any = datetime.max.replace(tzinfo=UTC) if kind == "TIMESTAMP" else 2**61
+    first: Any = datetime.min.replace(tzinfo=UTC) if kind == "TIMESTAMP" else 0
+    db.append(name, [(1, last), (2, first)])
+    assert bag(ask(db, f"SELECT i FROM {name}")) == bag([(1,), (2,)])
+    for window in (long, "ROWS 99999999999999999999", "i ROWS 99999999999999999999"):
+        assert bag(tuples(pulled(db, f"SELECT i FROM {name} [{window}]").to_arrow())) == bag([(1,), (2,)])
+    facts = dict(ask(db, f"DESCRIBE {name}"))
+    assert "9999-12-31 23:59:59.999999" in facts["newest"] or facts["newest"] == str(2**61)
+    db._background.writer(name).close_time()
+    query = continuous(db, f"SELECT i FROM {name} [{long}] SAMPLE {long}")
+    assert query is not None and query.answers(query.start())
 
 
 def test_now_of_several_tables_is_the_newest(db: Connection, name: str) -> None:

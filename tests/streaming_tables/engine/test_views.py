@@ -188,6 +188,16 @@ def test_a_view_that_fails_says_so_and_why(db: Connection) -> None:
     assert [row[2] for row in ask(db, "SHOW QUERIES") if row[0] == f"w_{name}"] == ["failed"]
 
 
+def test_a_window_is_partitioned_by_simple_types(db: Connection, name: str) -> None:
+    db.sql(f"CREATE STREAMING TABLE {name} (v ARRAY<INT>) RANGE UNLIMITED")
+    with pytest.raises(UserError, match=f"v of {name} is of type array<int>; a window is partitioned by"):
+        db.sql(
+            f"CREATE VIEW w_{name} RANGE INTERVAL 5 AS "
+            f"(SELECT count(*) FROM {name} [v ROWS 1] SAMPLE REALTIME)"
+        )
+    assert f"w_{name}" not in [row[0] for row in ask(db, "SHOW VIEWS")]
+
+
 def test_rows_deleted_from_the_table_stay_in_earlier_answers_of_a_view(db: Connection) -> None:
     name = unused("deleted")
     db.sql(f"CREATE STREAMING TABLE {name} (v INT) RANGE UNLIMITED")

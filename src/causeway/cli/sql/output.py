@@ -21,6 +21,8 @@ __all__ = ["AnswerPrinter"]
 
 _SHOWN: int = 1000
 """The most rows of an answer that are drawn as a table."""
+_WIDTH: int = 1000
+"""The most columns of text that a table takes which goes to a file or another program."""
 
 
 class AnswerPrinter:
@@ -59,7 +61,9 @@ class AnswerPrinter:
         if self._format == "table":
             if tick is not None:
                 self._stream.write(f"tick {tick}\n")
-            Console(file=self._stream, highlight=False, markup=False).print(text_table(rows, _SHOWN))
+            width = None if self._stream.isatty() else _WIDTH
+            drawn = Console(file=self._stream, width=width, highlight=False, markup=False)
+            drawn.print(text_table(rows, _SHOWN))
         elif self._format == "csv":
             self._print_csv(rows, tick)
         else:

@@ -29,6 +29,7 @@ from causeway.streaming_tables.engine.window_state import (
 )
 from causeway.streaming_tables.engine.windows import valid_until
 from causeway.streaming_tables.language import Query, Rendered, Window, WindowPiece, select_end
+from causeway.streaming_tables.language.tokens import quote_identifier
 from causeway.streaming_tables.storage import SEQ, Snapshot
 
 __all__ = ["PLANNING_NOW", "Chain", "ChainState", "chain_of", "is_at_arrival", "operators"]
@@ -205,7 +206,7 @@ class ChainState:
         self._newest = np.concatenate([self._newest, found.column(0).to_numpy()])
 
     def _rendered(self, names: Mapping[str, str]) -> tuple[str, Rendered]:
-        newest = self._chain.aliases[0]
+        newest = quote_identifier(self._chain.aliases[0])
         time_name = self._query.windows[0].info.time
 
         def window(piece: WindowPiece) -> str:
@@ -213,12 +214,12 @@ class ChainState:
 
         def now(offset: int) -> str:
             # Where NOW() is used, a chain only counts at the time of its newest row.
-            return f"(`{newest}`.`{time_name}` + {offset // 1_000_000}L)"
+            return f"({newest}.{quote_identifier(time_name)} + {offset // 1_000_000}L)"
 
         rendered = self._query.rendered(window, now)
         place = select_end(rendered.text)
         assert place is not None
-        rendered = rendered.with_inserted(place, f" `{newest}`.`__row` AS `{_NEWEST}`,")
+        rendered = rendered.with_inserted(place, f" {newest}.`__row` AS `{_NEWEST}`,")
         return rendered.text, rendered
 
     def _keep(

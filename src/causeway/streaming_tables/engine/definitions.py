@@ -8,6 +8,7 @@ from causeway.runtime.errors import UserError
 from causeway.streaming_tables.engine.views import view_columns
 from causeway.streaming_tables.language import CreateIndex, CreateStreamingTable, CreateView
 from causeway.streaming_tables.storage import (
+    LONGEST,
     ColumnDefinition,
     IndexDefinition,
     TableDefinition,
@@ -66,7 +67,7 @@ def index_of(statement: CreateIndex, definition: TableDefinition) -> IndexDefini
 def _in_unit(duration: int | None, time: TimeDefinition, clause: str) -> int | None:
     """A duration in the table's own unit of time."""
     if duration is None or time.kind == "timestamp":
-        return duration
+        return None if duration is None else min(duration, LONGEST)
     if duration % 1_000_000:
         raise UserError(f"{clause}: the table counts whole seconds; {duration / 1e6:g} s is none")
-    return duration // 1_000_000
+    return min(duration // 1_000_000, LONGEST)

@@ -75,4 +75,4 @@ def time_text(moment: int | None, kind: str) -> str | None:
         return None
     if kind == "seconds":
         return str(moment)
-    return datetime.fromtimestamp(moment / 1e6, UTC).isoformat(sep=" ", timespec="microseconds")
+    return (_EPOCH + timedelta(microseconds=moment)).isoformat(sep=" ", timespec="microseconds")

@@ -14,7 +14,7 @@ from causeway.streaming_tables.engine.answers import Answer
 from causeway.streaming_tables.engine.conditions import Disjunction
 from causeway.streaming_tables.engine.moments import Moment, moment_of
 from causeway.streaming_tables.engine.plan_scans import ALWAYS, Scan, needs_of_relations, plain_scan
-from causeway.streaming_tables.engine.plan_tree import PlanNode, analyzed_plan, optimized_plan
+from causeway.streaming_tables.engine.plan_tree import PlanNode, analyzed_plan, optimized_plan_if_possible
 from causeway.streaming_tables.engine.relations import Relations, predicate_of
 from causeway.streaming_tables.engine.shapes import ShapeCache, shape_of
 from causeway.streaming_tables.engine.side_tables import SideTable
@@ -119,7 +119,10 @@ class OneTimePlan:
     @cached_property
     def needs(self) -> dict[str, Disjunction]:
         """By table, what the rows that Spark needs must meet."""
-        found = needs_of_relations(self.analyzed, optimized_plan(self.planned), self.relations.time_zone)
+        optimized = optimized_plan_if_possible(self.planned)
+        if optimized is None:
+            return dict.fromkeys(self.stubs, ALWAYS)
+        found = needs_of_relations(self.analyzed, optimized, self.relations.time_zone)
         return {table: found.get(stub, ALWAYS) for table, stub in self.stubs.items()}
 
     def content_of(self, scan: Scan) -> Snapshot | SideTable:

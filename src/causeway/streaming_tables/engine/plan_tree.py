@@ -11,8 +11,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from causeway.spark.internals import answer_at_once
+from causeway.streaming_tables.engine.spark_errors import unlogged
 
-__all__ = ["PlanNode", "analyzed_plan", "optimized_plan", "parse_plan"]
+__all__ = ["PlanNode", "analyzed_plan", "optimized_plan", "optimized_plan_if_possible", "parse_plan"]
 
 
 @dataclass(frozen=True)
@@ -81,6 +82,18 @@ def optimized_plan(frame: Any) -> PlanNode:
     """The plan of a DataFrame after Spark's optimizer."""
     answer_at_once(frame.sparkSession)
     return parse_plan(frame._jdf.queryExecution().optimizedPlan().toJSON())
+
+
+def optimized_plan_if_possible(frame: Any) -> PlanNode | None:
+    """The same; None if a part of the statement fails that needs no row, as the user is told when it runs."""
+    from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]
+    from pyspark.errors import PySparkException
+
+    try:
+        with unlogged():
+            return optimized_plan(frame)
+    except (PySparkException, Py4JJavaError):
+        return None
 
 
 def _tree(nodes: list[Any]) -> PlanNode:

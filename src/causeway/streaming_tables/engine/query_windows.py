@@ -6,10 +6,11 @@ from collections.abc import Mapping
 
 import pyarrow as pa
 
+from causeway.runtime.errors import UserError
 from causeway.streaming_tables.engine.pulled_window import PulledWindow
-from causeway.streaming_tables.engine.window_state import WindowState, window_columns
+from causeway.streaming_tables.engine.window_state import WindowState, partition_names, window_columns
 from causeway.streaming_tables.language import Query, Window, WindowPiece
-from causeway.streaming_tables.storage import Snapshot
+from causeway.streaming_tables.storage import Snapshot, is_indexable, type_text
 
 __all__ = ["QueryWindows"]
 
@@ -21,9 +22,21 @@ class QueryWindows:
         self.columns = {name: set(one.definition.arrow_schema().names) for name, one in snapshots.items()}
         """By table, the columns that Spark gets."""
         self._definitions = {name: one.definition for name, one in snapshots.items()}
+        for piece in query.windows:
+            self._refuse_types_without_order(piece)
         self._linked = {alias.lower() for link in query.prev_links for alias in link}
         self._states: dict[tuple[str, Window], WindowState] = {}
         self._pulled: dict[tuple[str, Window], PulledWindow] = {}
+
+    def _refuse_types_without_order(self, piece: WindowPiece) -> None:
+        definition = self._definitions[piece.table.lower()]
+        for name in partition_names(piece.window, definition):
+            kind = definition.arrow_schema().field(name).type
+            if not is_indexable(kind):
+                raise UserError(
+                    f"{name} of {definition.name} is of type {type_text(kind)}; a window is partitioned by "
+                    "columns of simple types"
+                )
 
     def column_names(self, table: str, window: Window) -> list[str]:
         return window_columns(window, self._definitions[table], self.columns[table])

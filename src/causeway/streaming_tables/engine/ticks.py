@@ -16,7 +16,7 @@ from causeway.runtime.errors import UserError
 from causeway.streaming_tables.engine.moments import whole_seconds
 from causeway.streaming_tables.engine.window_state import as_times
 from causeway.streaming_tables.language import Sample
-from causeway.streaming_tables.storage import Snapshot
+from causeway.streaming_tables.storage import LONGEST, Snapshot
 
 __all__ = ["MOST_TICKS", "Ticks", "closed_time", "kind_of_ticks", "oldest_time"]
 
@@ -32,7 +32,8 @@ class Ticks:
         self._kind = kind
         self._step = None
         if sample.interval_us is not None:
-            self._step = whole_seconds(sample.interval_us) if kind == "seconds" else sample.interval_us
+            step = whole_seconds(sample.interval_us) if kind == "seconds" else sample.interval_us
+            self._step = min(step, LONGEST)
 
     def newest(self, snapshots: Mapping[str, Snapshot], closed: int) -> int | None:
         """The last tick up to `closed`; None if there is none yet."""

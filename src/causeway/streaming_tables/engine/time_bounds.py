@@ -13,7 +13,7 @@ from causeway.streaming_tables.engine.chains import PLANNING_NOW
 from causeway.streaming_tables.engine.conditions import Condition, Disjunction
 from causeway.streaming_tables.engine.moments import Moment
 from causeway.streaming_tables.engine.plan_scans import ALWAYS, needs_of_relations
-from causeway.streaming_tables.engine.plan_tree import PlanNode, analyzed_plan, optimized_plan
+from causeway.streaming_tables.engine.plan_tree import PlanNode, analyzed_plan, optimized_plan_if_possible
 from causeway.streaming_tables.engine.relations import Relations
 from causeway.streaming_tables.language import Query, WindowPiece
 from causeway.streaming_tables.storage import Snapshot
@@ -58,7 +58,10 @@ def time_bounds(relations: Relations, query: Query, stubs: Mapping[int, str]) ->
     found: list[dict[int, Bounds]] = []
     for now in (PLANNING_NOW, _OTHER_NOW):
         frame = relations.spark.sql(stubbed_text(query, stubs, Moment(now, "seconds").literal))
-        needs = needs_of_relations(analyzed_plan(frame), optimized_plan(frame), relations.time_zone)
+        optimized = optimized_plan_if_possible(frame)
+        if optimized is None:
+            return {piece.index: Bounds(None, None) for piece in query.windows}
+        needs = needs_of_relations(analyzed_plan(frame), optimized, relations.time_zone)
         found.append(
             {
                 piece.index: _bounds(needs.get(stubs[piece.index].lower(), ALWAYS), now, piece.info.time)

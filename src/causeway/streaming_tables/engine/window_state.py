@@ -21,7 +21,7 @@ from causeway.streaming_tables.engine.windows import (
     rows_window,
 )
 from causeway.streaming_tables.language import Window
-from causeway.streaming_tables.storage import SEQ, Snapshot, TableDefinition
+from causeway.streaming_tables.storage import LONGEST, SEQ, Snapshot, TableDefinition
 
 __all__ = [
     "TICK",
@@ -53,7 +53,7 @@ def window_columns(window: Window, definition: TableDefinition, used: Collection
 def window_length(window: Window, kind: str) -> int:
     """The length of a window by time in the table's own unit."""
     assert window.interval_us is not None
-    return window.interval_us // 1_000_000 if kind == "seconds" else window.interval_us
+    return min(window.interval_us // 1_000_000 if kind == "seconds" else window.interval_us, LONGEST)
 
 
 def as_times(column: pa.ChunkedArray) -> NDArray[np.int64]:

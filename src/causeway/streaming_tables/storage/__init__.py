@@ -4,6 +4,7 @@ from causeway.streaming_tables.storage.arrival_log import sync_folder
 from causeway.streaming_tables.storage.column_types import type_text
 from causeway.streaming_tables.storage.definition import (
     COMPARTMENT,
+    LONGEST,
     REJECTED_SCHEMA,
     SEQ,
     ColumnDefinition,
@@ -17,10 +18,12 @@ from causeway.streaming_tables.storage.facts import Candidates, ScanReport, Tabl
 from causeway.streaming_tables.storage.predicate import Comparison, CompiledPredicate, Predicate
 from causeway.streaming_tables.storage.snapshot import Snapshot
 from causeway.streaming_tables.storage.store import TableStore
+from causeway.streaming_tables.storage.value_index import is_indexable
 from causeway.streaming_tables.storage.writer import Appended, TableWriter, refuse_far_times
 
 __all__ = [
     "COMPARTMENT",
+    "LONGEST",
     "REJECTED_SCHEMA",
     "SEQ",
     "Appended",
@@ -40,6 +43,7 @@ __all__ = [
     "TimeDefinition",
     "UnsupportedPredicate",
     "default_compartment",
+    "is_indexable",
     "refuse_far_times",
     "sync_folder",
     "type_text",

@@ -14,6 +14,7 @@ from causeway.streaming_tables.storage.column_types import arrow_type
 
 __all__ = [
     "COMPARTMENT",
+    "LONGEST",
     "REJECTED_SCHEMA",
     "SEQ",
     "ColumnDefinition",
@@ -32,6 +33,8 @@ REJECTED_SCHEMA: Final = pa.schema(
 )
 """Rows that did not parse or fit."""
 
+LONGEST: Final = 2**62
+"""The longest length of time: no two times are further apart, and with any time it is a 64-bit number."""
 _SENSIBLE_SECONDS: Final = (60, 120, 300, 600, 900, 1200, 1800, 3600)
 _RESERVED: Final = (SEQ, COMPARTMENT)
 

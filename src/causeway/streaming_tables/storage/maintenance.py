@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from causeway.runtime.errors import UserError
 from causeway.streaming_tables.storage.arrival_log import sync_folder
+from causeway.streaming_tables.storage.column_types import type_text
 from causeway.streaming_tables.storage.data_files import (
     DataFile,
     FlushTask,
@@ -319,7 +320,7 @@ class Maintenance:
             changed = definition.with_indexes((*definition.indexes, index))
             kind = definition.arrow_schema().field(index.column).type
             if not is_indexable(kind):
-                raise UserError(f"a column of type {kind} can't have an index: {index.column}")
+                raise UserError(f"a column of type {type_text(kind)} can't have an index: {index.column}")
             if index.column not in definition.indexed_columns:
                 files = [file.path for file in store.past.files]
                 reached("build index")

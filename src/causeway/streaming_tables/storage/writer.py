@@ -16,7 +16,12 @@ from numpy.typing import NDArray
 from causeway.runtime.errors import UserError
 from causeway.runtime.lock import FolderLock
 from causeway.streaming_tables.storage.arrival_log import LogWriter, SegmentGoneError
-from causeway.streaming_tables.storage.definition import REJECTED_SCHEMA, IndexDefinition, TableDefinition
+from causeway.streaming_tables.storage.definition import (
+    LONGEST,
+    REJECTED_SCHEMA,
+    IndexDefinition,
+    TableDefinition,
+)
 from causeway.streaming_tables.storage.errors import DamagedTableError
 from causeway.streaming_tables.storage.frames import Progress
 from causeway.streaming_tables.storage.log_state import LogState, StateFile
@@ -321,7 +326,7 @@ def _late_rows(
     """Which rows are late, whatever the cuts of batches; None if no row is."""
     if not len(times):
         return None
-    slack = min(slack, 2**62)  # no two times are further apart, and the difference stays a 64-bit number
+    slack = min(slack, LONGEST)
     before = np.maximum.accumulate(times)
     late = np.zeros(len(times), np.bool_)
     late[1:] = times[1:] < before[:-1] - slack

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from causeway.streaming_tables.language.catalog import RelationInfo
 from causeway.streaming_tables.language.cursor import Cursor
 from causeway.streaming_tables.language.query import Sample, Window
@@ -10,6 +12,9 @@ from causeway.streaming_tables.language.tokens import Kind, Token, identifier_va
 from causeway.streaming_tables.language.words import BEFORE_OPERAND
 
 __all__ = ["ends_operand", "find_sample", "is_sample_clause", "read_window", "require_whole_seconds"]
+
+_MOST_ROWS: Final = 2**62
+"""More than any table has."""
 
 
 def require_whole_seconds(cursor: Cursor, duration_us: int, info: RelationInfo, position: int) -> None:
@@ -72,7 +77,7 @@ def _row_window(cursor: Cursor, info: RelationInfo) -> Window:
     if not (count.text.isascii() and count.text.isdigit()) or int(count.text) == 0:
         raise cursor.error(f"a window of rows needs a whole number of at least 1, found {count.text}")
     cursor.next()
-    return Window(rows=int(count.text), partition_by=tuple(columns))
+    return Window(rows=min(int(count.text), _MOST_ROWS), partition_by=tuple(columns))
 
 
 def _no_column(info: RelationInfo, token: Token) -> str:
