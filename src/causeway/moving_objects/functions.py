@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from causeway.moving_objects import types
 from causeway.moving_objects.spark import encodings, operators
+from causeway.moving_objects.sql_expressions import SQL_FUNCTIONS
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, SparkSession
@@ -97,49 +98,13 @@ _ARROW_FUNCTIONS: Final[dict[str, tuple[operators.ArrowFunction, str]]] = {
     },
 }
 
-_SQL_FUNCTIONS: Final = {
-    "val": (
-        f"p {types.INSTANT_POINT}",
-        types.POINT,
-        # Without the test, the position of NULL would be a point whose x and y are NULL.
-        "CASE WHEN p IS NOT NULL THEN named_struct('x', p.x, 'y', p.y) END",
-    ),
-    "inst": (f"p {types.INSTANT_POINT}", "double", "p.t"),
-    "create_instant": (
-        "text string",
-        "bigint",
-        # By way of text, since a timestamp without zone would else be taken for one of the session's zone.
-        "unix_millis(to_timestamp(concat(CAST(to_timestamp_ntz("
-        "regexp_replace(text, '^([0-9]+-[0-9]+-[0-9]+)-', '$1 ')) AS STRING), 'Z')))",
-    ),
-    "cells": (
-        "low double, high double, size double",
-        "array<bigint>",
-        "sequence(floor(low / size), floor(high / size))",
-    ),
-    "first_cell": (
-        "low double, other_low double, size double",
-        "bigint",
-        "floor(greatest(low, other_low) / size)",
-    ),
-    "units_of": (
-        "t array<double>, x array<double>, y array<double>,"
-        " start int, units int, begin_closed boolean, end_closed boolean",
-        types.MOVING_POINT,
-        "named_struct('t', slice(t, start + 1, units + 1), 'x', slice(x, start + 1, units + 1),"
-        " 'y', slice(y, start + 1, units + 1), 'first', array(0), 'begin_closed', array(begin_closed),"
-        " 'end_closed', array(end_closed))",
-    ),
-}
-"""Those that Spark computes without Python: parameters, type of the result, and the expression."""
-
 _SQL_NAMES: Final = {"length": "mo_length", "concat": "mo_concat"}
 """Names in SQL of the functions whose own name Spark uses for something else."""
 
 
 def sql_names() -> frozenset[str]:
     """The names that the functions have in SQL."""
-    return frozenset(_SQL_NAMES.get(name, name) for name in _ARROW_FUNCTIONS) | frozenset(_SQL_FUNCTIONS)
+    return frozenset(_SQL_NAMES.get(name, name) for name in _ARROW_FUNCTIONS) | frozenset(SQL_FUNCTIONS)
 
 
 def register(spark: SparkSession, names: Collection[str] | None = None) -> None:
@@ -153,7 +118,7 @@ def register(spark: SparkSession, names: Collection[str] | None = None) -> None:
     for name in _ARROW_FUNCTIONS:
         if (known_as := _SQL_NAMES.get(name, name)) in wanted:
             spark.udf.register(known_as, _udf(name))
-    for name, (parameters, result, expression) in _SQL_FUNCTIONS.items():
+    for name, (parameters, result, expression) in SQL_FUNCTIONS.items():
         if name in wanted:
             made = f"TEMPORARY FUNCTION {name}({parameters}) RETURNS {result} RETURN {expression}"
             spark.sql(f"CREATE OR REPLACE {made}")

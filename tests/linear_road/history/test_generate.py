@@ -13,7 +13,12 @@ import pyarrow.parquet as pq
 import pytest
 
 from causeway.linear_road.history import generate as history
-from causeway.linear_road.history.generate import HistoryCounts, expressway_files, generate_history
+from causeway.linear_road.history.generate import (
+    HistoryCounts,
+    expressway_files,
+    generate_history,
+    history_rows,
+)
 from causeway.linear_road.history.past_traffic import segment_history, toll_history
 from causeway.linear_road.model.tuples import INPUT_COLUMNS, INPUT_SCHEMA
 from causeway.linear_road.workload.workload import Workload
@@ -187,7 +192,7 @@ def test_written_history_is_whole_and_flat_files_equal_it(
     assert counts == HistoryCounts(5, 3 * 1440 * 100, counts.seconds)
     facts = json.loads((workload.history / "history.json").read_text())
     assert (facts["seed"], facts["days"], facts["format"]) == (9, 1, "parquet")
-    assert facts["counts"] == {"toll_history": 5, "segment_history": 432_000}
+    assert facts["counts"] == {"toll_history": 5, "segment_history": 432_000} == history_rows(workload)
     assert sorted(entry.name for entry in workload.folder.iterdir()) == ["history", "stream", "workload.json"]
     tables = {}
     for table, columns in (("toll_history", TOLL_COLUMNS), ("segment_history", SEGMENT_COLUMNS)):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -65,11 +64,17 @@ def test_kernels_are_compiled_for_what_the_simulation_uses(tmp_path: Path) -> No
 def test_a_workload_with_its_history(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(histories, "generate_history", partial(histories.generate_history, days=1))
-    workload = api.generate(tmp_path / "w", expressways=0.5, minutes=1, seed=7, history=True, spark=spark)
-    rows = histories.history_rows(workload)
-    assert rows == {"toll_history": workload.counts["vehicles"], "segment_history": 1440 * 100}
-    assert json.loads((workload.history / "history.json").read_text())["seed"] == 7
+    made: list[tuple[Path, int]] = []
+    monkeypatch.setattr(
+        histories,
+        "generate_history",
+        lambda session, workload, *, seed: made.append((workload.folder, seed)),
+    )
+    out = tmp_path / "w"
+    api.generate(out, expressways=0.5, minutes=1, seed=7, history=True, spark=spark)
+    assert made == [(out, 7)]
+    with pytest.raises(UserError, match="the seed of a history"):
+        api.generate(tmp_path / "other", minutes=1, seed=2**63, history=True, spark=spark)
 
 
 def test_layout(two: Workload) -> None:
