@@ -293,12 +293,12 @@ class _Ledger(Ledger):
                 expected,
             )
         nearby = measured.nearby / measured.destinations if measured.destinations else None
-        allowed = _by_chance(rules.NEIGHBOURHOOD_SHARE, measured.destinations)
+        by_chance = _by_chance(rules.NEIGHBOURHOOD_SHARE, measured.destinations)
         self.enter(
             "destinations near home",
             nearby,
-            "—" if nearby is None else f"≥ {_percent(rules.NEIGHBOURHOOD_SHARE)} - {100 * allowed:.1f}",
-            None if nearby is None else nearby >= rules.NEIGHBOURHOOD_SHARE - allowed,
+            "—" if nearby is None else f"≥ {_percent(rules.NEIGHBOURHOOD_SHARE)} - {100 * by_chance:.1f}",
+            None if nearby is None else nearby >= rules.NEIGHBOURHOOD_SHARE - by_chance,
             _percent,
         )
 
