@@ -79,3 +79,26 @@ def test_an_insert_whose_source_is_gone_says_so(tmp_path: Path, spark: SparkSess
     with causeway.connect(tmp_path / "w", spark=spark) as db:
         db.sql("WAIT FOR t")
         assert bag(ask(db, "SELECT k FROM t")) == bag([(1,), (2,)])
+
+
+def test_another_connection_waits_for_inserts_and_views(tmp_path: Path, spark: SparkSession) -> None:
+    folder = tmp_path / "in"
+    put(folder, "1.csv", "k,T\n1,1\n2,2\n")
+    with causeway.connect(tmp_path / "w", spark=spark) as first:
+        first.sql("CREATE STREAMING TABLE t (k INT) RANGE UNLIMITED")
+        first.sql("CREATE VIEW v RANGE INTERVAL 1000 AS (SELECT k FROM t [ROWS 1] SAMPLE REALTIME)")
+        first.sql(f"INSERT INTO t VALUES FROM '{folder}'")
+        # This one cannot write, so it stands for another process.
+        with causeway.connect(tmp_path / "w", spark=spark) as second:
+            second.sql("WAIT FOR v")
+            assert bag(ask(second, "SELECT k FROM t")) == bag([(1,), (2,)])
+            assert ask(second, "SELECT k FROM v") == [(1,)]
+            put(folder, "2.csv", "k,T\n3,3\n4,4\n")
+            second.sql("WAIT FOR t")
+            assert ask(second, "SELECT count(*) FROM t") == [(4,)]
+            second.sql("WAIT FOR v")
+            assert bag(ask(second, "SELECT k FROM v")) == bag([(1,), (2,), (3,)])
+            put(tmp_path, "last.csv", "k,T\n5,5\n")
+            first.sql(f"INSERT INTO t VALUES FROM '{tmp_path / 'last.csv'}'")
+            second.sql("WAIT FOR t")
+            assert ask(second, "SELECT count(*) FROM t") == [(5,)]

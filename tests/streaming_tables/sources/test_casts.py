@@ -9,7 +9,7 @@ from typing import Any, Literal
 import pyarrow as pa
 import pytest
 
-from causeway.streaming_tables.sources.parsing.casts import ColumnRule, column_rules, convert
+from causeway.streaming_tables.sources.parsing.casts import ColumnRule, column_rules, convert, plain_value
 from causeway.streaming_tables.sources.parsing.target import Reading, TargetColumns
 from causeway.streaming_tables.storage import TimeDefinition
 
@@ -126,3 +126,13 @@ def test_times_that_no_row_can_have_are_told(kind: Literal["seconds", "timestamp
     assert converted.cast(pa.int64()).to_pylist() == [1, last, None, None, None]
     assert sorted(reasons) == [2, 3, 4]
     assert "too early or too late" in reasons[2]
+
+
+def test_values_that_python_does_not_have() -> None:
+    far = pa.array([10**18], pa.int64())
+    assert plain_value(far.cast(pa.timestamp("us"))[0]) == "1000000000000000000"
+    assert "too late" in plain_value(pa.array([10**8], pa.int32()).cast(pa.date32())[0])
+    assert "too late" in plain_value(
+        pa.array([[10**18]], pa.list_(pa.int64())).cast(pa.list_(pa.timestamp("us")))[0]
+    )
+    assert plain_value(pa.scalar(7)) == 7

@@ -181,7 +181,7 @@ class Background:
 
     def wait_for(self, table: str, until: int | None = None) -> None:
         """Wait for what the sources of a table hold now, or for the table's time."""
-        store = self._warehouse.require(table)
+        self._warehouse.require(table)
         if until is not None:
             self._wait_for_time(table, until)
             return
@@ -194,8 +194,8 @@ class Background:
                 worker.wait_until_idle(self._check_open)
             elif table.lower() in self._unstarted:
                 raise UserError(f"view {table} cannot go on: {self._unstarted[table.lower()]}")
-            elif store.writer_description() is not None:
-                raise UserError(f"{table} is computed by {store.writer_description()}; wait for it there")
+            else:
+                self._wait_for_view_elsewhere(view)
             return
         self.inserts.wait_for(table, self._check_open)
 
@@ -244,6 +244,19 @@ class Background:
             with suppress(UserError, OSError):
                 self.drop_expired()
             due = time.monotonic() + _UPKEEP_SECONDS
+
+    def _wait_for_view_elsewhere(self, view: ViewDefinition) -> None:
+        """Wait for a view that another process computes, which tells how far it is."""
+        tables = self.view_query(view).relations
+        closed = [self._warehouse.require(name).snapshot().closed for name in tables]
+        known = [moment for moment in closed if moment is not None]
+        store = self._warehouse.require(view.name)
+        while len(known) == len(closed) and store.writer_description() is not None:
+            reached = store.snapshot().closed
+            if reached is not None and reached >= min(known):
+                return
+            self._check_open()
+            time.sleep(_POLL)
 
     def _wait_for_time(self, table: str, until: int) -> None:
         store = self._warehouse.require(table)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
@@ -15,6 +16,7 @@ from causeway.streaming_tables.engine.inserts import (
     InsertFacts,
     Inserts,
     Transform,
+    committed_offset,
     open_insert_source,
     save_facts,
 )
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
 
 __all__ = ["InsertRuns"]
 
+_POLL: Final = 0.05
 _OVER: Final = ("finished", "stopped", DROPPED)
 
 
@@ -130,11 +133,31 @@ class InsertRuns:
                 continue
             if facts.number in self._waiting:
                 raise UserError(f"INSERT INTO {table} waits: {self._waiting[facts.number]}")
-            writer = self._warehouse.require(table).writer_description()
-            if facts.state == "running" and writer is not None:
-                raise UserError(f"{table} is written by {writer}; wait for it there")
-            if facts.state == "failed":
-                raise UserError(f"INSERT INTO {table} FROM '{facts.address}' failed: {facts.reason}")
+            if facts.state == "running":
+                self._wait_elsewhere(facts, patience)
+            now = self.kept.again(facts)
+            if now.state == "failed":
+                raise UserError(f"INSERT INTO {table} FROM '{now.address}' failed: {now.reason}")
+
+    def _wait_elsewhere(self, facts: InsertFacts, patience: Callable[[], None]) -> None:
+        """Wait for an insert of another process: what its checkpoint has done against what its source has."""
+        store = self._warehouse.require(facts.table)
+        writer = store.writer_description()
+        if writer is None:
+            return
+        if "://" in facts.address:
+            raise UserError(f"{facts.table} is written by {writer}, which alone reads {facts.address}")
+        definition, folder = store.definition, self.kept.folder(facts)
+        target = TargetColumns(definition.arrow_schema(), definition.time.kind, definition.time.limits)
+        if facts.columns is not None:
+            target = TargetColumns.from_json(facts.columns)
+        source = open_insert_source(facts, folder, target)
+        goal = source.available()
+        while self.kept.again(facts).state == "running" and store.writer_description() is not None:
+            if not source.ends and source.reached(committed_offset(folder), goal):
+                return
+            patience()
+            time.sleep(_POLL)
 
     def raise_failure(self, table: str) -> None:
         """Raise what ended an insert into a table in this process, if something did."""

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
 
-__all__ = ["DROPPED", "Insert", "InsertFacts", "Inserts", "Transform"]
+__all__ = ["DROPPED", "Insert", "InsertFacts", "Inserts", "Transform", "committed_offset"]
 
 _LAYOUT: Final = 1
 DROPPED: Final = "dropped"
@@ -94,7 +94,7 @@ class Insert:
         self._transform = transform
         self._on_end = on_end
         self._alone = alone
-        self._offset = _committed_offset(folder / "checkpoint")
+        self._offset = committed_offset(folder)
         self._stopping = threading.Event()
         self._query = self._start(spark)
         self._thread = threading.Thread(target=self._watch, name=facts.source_name, daemon=True)
@@ -233,6 +233,10 @@ class Inserts:
         (folder / "source").mkdir()
         return InsertFacts(number, table, address, dict(options), str(Path.cwd()), select), folder
 
+    def again(self, facts: InsertFacts) -> InsertFacts:
+        """An insert as it is now."""
+        return load_insert(self.folder(facts)) or facts
+
     def folder(self, facts: InsertFacts) -> Path:
         """Where an insert is kept."""
         return self._warehouse.inserts / str(facts.number)
@@ -273,7 +277,7 @@ def _rejected(rows: pa.Table) -> pa.Table:
     return rows.rename_columns([name.removeprefix("__") for name in rows.schema.names])
 
 
-def _committed_offset(checkpoint: Path) -> dict[str, Any] | None:
-    """The end of the last batch that Spark has committed; None before the first."""
-    offsets = committed_offsets(checkpoint)
+def committed_offset(folder: Path) -> dict[str, Any] | None:
+    """The end of the last batch of an insert that Spark has committed; None before the first."""
+    offsets = committed_offsets(folder / "checkpoint")
     return offsets[0] if offsets else None

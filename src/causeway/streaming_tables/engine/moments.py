@@ -75,4 +75,7 @@ def time_text(moment: int | None, kind: str) -> str | None:
         return None
     if kind == "seconds":
         return str(moment)
-    return (_EPOCH + timedelta(microseconds=moment)).isoformat(sep=" ", timespec="microseconds")
+    try:
+        return (_EPOCH + timedelta(microseconds=moment)).isoformat(sep=" ", timespec="microseconds")
+    except OverflowError:
+        return "before the year 1" if moment < 0 else "after the year 9999"

@@ -102,7 +102,10 @@ def plain_value(value: pa.Scalar) -> Any:
     try:
         return value.as_py()
     except (ValueError, OverflowError):
-        return str(value.cast(pa.int64()))
+        try:
+            return str(value.cast(pa.int64()))
+        except pa.ArrowException:
+            return f"a {value.type} that is too early or too late"
 
 
 def is_readable(source: pa.DataType, rule: ColumnRule) -> bool:
