@@ -5,7 +5,6 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 DEMO   ?= demo
 DEMO_MARKER := .made-by-make-run
-DEMO_REPORTS = $(DEMO)/run/warehouse/tables/posreports/log
 DEMO_RUN = $(DEMO)/workload --out $(DEMO)/run --from-minute 58 --speed 4 --keep POSREPORTS
 DEMO_STATEMENTS = --warehouse $(DEMO)/run/warehouse --file examples/live-recent-old.sql --timing
 # Removes the demo if `make run` made it. Otherwise says so, unless the folder is empty, and does what $(1) says.
@@ -53,9 +52,10 @@ run: $(VENV)/.installed ## a small Linear Road: traffic, all answers on Spark, v
 		exec $(QUICK_JAVA) nice -n 10 $(BIN)/causeway sql $(DEMO_STATEMENTS)) >> '$(DEMO)/statements.txt' 2>&1 & \
 	asking=$$!; trap 'kill $$asking 2>/dev/null' EXIT; \
 	echo '$(BIN)/causeway linear-road run $(DEMO_RUN)'; \
-	$(QUICK_JAVA) $(BIN)/causeway linear-road run $(DEMO_RUN) && if [ -d '$(DEMO_REPORTS)' ]; then wait $$asking; fi
-	@echo '$(BIN)/causeway linear-road validate $(DEMO)/workload $(DEMO)/run'
-	@$(QUICK_JAVA) $(BIN)/causeway linear-road validate $(DEMO)/workload $(DEMO)/run
+	$(QUICK_JAVA) $(BIN)/causeway linear-road run $(DEMO_RUN) || exit 1; \
+	echo '$(BIN)/causeway linear-road validate $(DEMO)/workload $(DEMO)/run'; \
+	$(QUICK_JAVA) $(BIN)/causeway linear-road validate $(DEMO)/workload $(DEMO)/run || exit 1; \
+	wait $$asking || { cat '$(DEMO)/statements.txt'; exit 1; }
 	@echo; echo 'During the run, in a second process:'; echo '$(BIN)/causeway sql $(DEMO_STATEMENTS)'
 	@cat '$(DEMO)/statements.txt'
 

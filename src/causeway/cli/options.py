@@ -27,6 +27,7 @@ __all__ = [
     "parse_settings",
     "print_counts",
     "print_lines",
+    "print_wide",
     "set_debugging",
     "spark_options",
     "wants_debugging",
@@ -99,6 +100,11 @@ def wants_debugging() -> bool:
 def print_lines(text: str) -> None:
     """Text as it is: not wrapped, so that paths and commands in it can be copied."""
     output.print(text, markup=False, soft_wrap=True)
+
+
+def print_wide(table: Table, width: int) -> None:
+    """A table that keeps `width` characters where the terminal has fewer: broken cells cannot be compared."""
+    Console(highlight=False, width=max(output.width, width)).print(table)
 
 
 def print_counts(title: str, counts: dict[str, int]) -> None:

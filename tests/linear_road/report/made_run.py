@@ -29,6 +29,7 @@ FACTS: dict[str, Any] = {
     "settings": {"spark.driver.memory": "<8g>"},
     "hardware": {"processor": "Fast <& cheap>", "cores": 2, "memory_gib": 23.5, "system": "Linux"},
     "versions": {"pyspark": "4.3.0"},
+    "made_at": 1_759_999_940.0,
     "started_at": 1_760_000_000.0,
     "attempts": 1,
     "counts": {"tuples": 12_345, "answers": {"0": 4}},

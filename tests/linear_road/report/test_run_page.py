@@ -55,6 +55,7 @@ def test_the_page_has_headline_plots_city_and_settings(tmp_path: Path) -> None:
         "expressway 1",
         "spark.driver.memory",
         "&lt;8g&gt;",
+        "2025-10-09 08:52:20 UTC",
         "Fast &lt;&amp; cheap&gt;",
         "causeway linear-road validate &#x27;&lt;b&gt;roads&lt;/b&gt; &amp; more&#x27;",
     ):

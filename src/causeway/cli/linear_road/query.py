@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 import typer
 
 from causeway.cli.linear_road.options import counted
-from causeway.cli.options import Conf, Master, output, print_lines, spark_options
+from causeway.cli.options import Conf, Master, output, print_lines, print_wide, spark_options
 from causeway.runtime.errors import CheckFailedError
 
 if TYPE_CHECKING:
@@ -88,8 +88,7 @@ def query(
         spark=spark_options(master, conf),
     )
     for table in history_tables(run_folder):
-        # A cell that is broken over three lines cannot be compared with the one above.
-        output.print(table, width=max(output.width, TABLES_WIDTH), crop=False)
+        print_wide(table, TABLES_WIDTH)
     visible = result.session["visible"]
     if visible["count"]:
         output.print(

@@ -282,7 +282,7 @@ def _seconds_cell(value: object) -> str:
 
 def _settings_section(facts: Mapping[str, Any]) -> str:
     plain = {name: value for name, value in facts.items() if not isinstance(value, (dict, list))}
-    plain["started_at"] = time_text(facts.get("started_at"))
+    plain |= {name: time_text(facts[name]) for name in ("made_at", "started_at") if name in facts}
     groups = {"Run": plain} | {_GROUPS[name]: dict(_flat(mapping(facts.get(name)))) for name in _GROUPS}
     return settings_html(groups)
 
