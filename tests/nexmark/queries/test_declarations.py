@@ -76,7 +76,8 @@ def test_lower_case_stars_and_comma_joins_are_sql_like_any_other(spark: SparkSes
         answering(spark, query, source, out, sink, Reading(2, 2, 2, 0)) as at_work,
         progress_bar("", 1, "") as bar,
     ):
-        until_the_end(at_work, query, Slices.of(source, "modern"), None, look=lambda answered: None, bar=bar)
+        slices = Slices.of(source, "modern")
+        until_the_end(at_work, query, slices, None, look=lambda answered: None, bar=bar, folder=out)
     rows = final_answer(spark, query, out / "answers")
     assert rows is not None
     assert rows.columns == ["auction", "price", "value"]
