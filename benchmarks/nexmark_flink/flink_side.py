@@ -19,7 +19,7 @@ from typing import Any
 from pyflink.table import TableDescriptor  # type: ignore[import-not-found]
 
 from nexmark_flink.flink_cluster import cluster, finished_at, java, statement, tables, versions
-from nexmark_flink.handshake import tell, wait_for_word, work_as_told
+from nexmark_flink.handshake import tell, wait_for_word, warm_up, work_as_told
 
 
 def measure(settings: dict[str, Any]) -> None:
@@ -35,8 +35,7 @@ def measure(settings: dict[str, Any]) -> None:
             return finished_at(submitted, leading) - began
 
         for work in settings["queries"]:
-            for _ in range(settings["warm_ups"]):
-                run(work["query"], work["warm_up"])
+            warm_up(partial(run, work["query"], work["warm_up"]), *settings["warm_ups"])
             tidy = java().java.lang.System.gc
             tidy()
             tell(java=java().java.lang.ProcessHandle.current().pid(), versions=versions())

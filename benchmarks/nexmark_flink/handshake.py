@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import json
 import sys
+import time
 from collections.abc import Callable
 from typing import Any, Final
 
-__all__ = ["heard", "tell", "wait_for_word", "work_as_told"]
+__all__ = ["heard", "tell", "wait_for_word", "warm_up", "work_as_told"]
 
 _MARK: Final = "nexmark_vs_flink "
 """Java may write to the same output."""
@@ -34,6 +35,14 @@ def heard(line: str) -> dict[str, Any] | None:
 def wait_for_word() -> str:
     """Wait until the benchmark has noted what was used so far: its word, or nothing at the end."""
     return sys.stdin.readline().strip()
+
+
+def warm_up(run: Callable[[], object], times: int, seconds: float) -> None:
+    """Run so often and for so long at least: until then, Java compiles on the cores that are measured."""
+    began, done = time.monotonic(), 0
+    while done < times or time.monotonic() - began < seconds:
+        run()
+        done += 1
 
 
 def work_as_told(run: Callable[[], dict[str, Any]], tidy: Callable[[], object]) -> None:

@@ -20,7 +20,7 @@ from causeway.nexmark.runner.answering import Reading, answering, shards_for, un
 from causeway.runtime.machine import versions
 from causeway.runtime.progress import progress_bar
 from causeway.spark.session import spark_session
-from nexmark_flink.handshake import tell, work_as_told
+from nexmark_flink.handshake import tell, warm_up, work_as_told
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -63,8 +63,8 @@ def main() -> None:
         java = spark.sparkContext._jvm.java.lang  # type: ignore[union-attr]
         for work in settings["queries"]:
             query = find_query("modern", work["query"], work["rules"], settings["engine"])
-            for _ in range(settings["warm_ups"]):
-                run(spark, query, Path(work["warm_up"]), work["limit"])
+            few = partial(run, spark, query, Path(work["warm_up"]), work["limit"])
+            warm_up(few, *settings["warm_ups"])
             java.System.gc()
             tell(java=java.ProcessHandle.current().pid(), versions=versions(spark))
             work_as_told(partial(_measured, spark, query, work), java.System.gc)

@@ -20,6 +20,8 @@ __all__ = ["Workload", "measure_queries", "rules_of"]
 _BATCH_EVENTS: Final = 2_000_000
 _WARM_UP_SHARE: Final = 5
 _WARM_UPS: Final = 3
+_WARM_UP_SECONDS: Final = 15
+"""With three runs of half a second, Java's compiler still took half of Java's time when it was measured."""
 _TRIES: Final = 3
 _DISTURBED: Final = 0.15
 """Cores."""
@@ -76,7 +78,7 @@ def measure_queries(
             settings = side.settings() | {
                 "task": "measure",
                 "queries": [_work(query, side, workload) for query in queries],
-                "warm_ups": _WARM_UPS,
+                "warm_ups": (_WARM_UPS, _WARM_UP_SECONDS),
                 "format": workload.file_format,
             }
             command, variables = side.command(workload.file_format, workload.jars, scratch)

@@ -136,6 +136,21 @@ def test_what_is_not_plain_is_left_to_others(line: str) -> None:
     assert read_plain_objects(f"{line}\n".encode(), schema) is None
 
 
+@pytest.mark.parametrize("size", range(20))
+def test_text_is_read_eight_characters_at_a_time_and_to_its_end(size: int) -> None:
+    """At any place of the text, and of the last line, which has no eight characters behind it."""
+    schema = pa.schema([("price", pa.int64()), ("extra", pa.string())])
+    text = "".join(chr(33 + 5 * at % 59) for at in range(size)).replace('"', " ").replace("\\", "~")
+    lines = [{"price": at, "extra": text[:at]} for at in range(size)] + [{"price": size, "extra": text}]
+    plain = read_plain_objects("".join(f"{json.dumps(line)}\n" for line in lines).encode(), schema)
+    assert plain is not None
+    assert plain.to_pylist() == lines
+    for special in ("\x1f", "\x7f", "\\", '"', "\u00e9", "\n", "\0"):
+        for place in range(size):
+            line = f'{{"price":1,"extra":"{text[:place]}{special}{text[place + 1 :]}"}}\n'
+            assert read_plain_objects(2 * line.encode(), schema) is None
+
+
 def test_times_as_text_are_utc() -> None:
     told = ["2015-07-15 00:00:00.123", "2015-07-15T00:00:00.123Z", "2015-07-15T02:00:00.123+02:00"]
     parsed = parse_json(lines(*(GOOD | {"dateTime": time} for time in told)), BID)

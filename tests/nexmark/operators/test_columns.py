@@ -147,7 +147,7 @@ def test_only_functions_of_this_program_are_called() -> None:
 
 
 def test_cells_become_files_and_again_the_same(spark: SparkSession, tmp_path: Path) -> None:
-    many = pa.concat_tables([odd_bids()] * 10)
+    many = pa.concat_tables([odd_bids()] * 50)
     tables = [many, odd_bids().slice(0, 100), odd_bids().slice(100, 100), odd_bids().slice(0, 0)]
     rows = [(number, bytearray(cell)) for number, table in enumerate(tables) for cell in cells_of(table)]
     assert len(rows) == len(tables) + 1, "the first one has two cells"

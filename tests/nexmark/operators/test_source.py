@@ -1,13 +1,19 @@
-"""How events are dealt to shards."""
+"""How slices become batches, and how events are dealt to shards."""
 
 from __future__ import annotations
+
+import json
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pytest
+from pyspark.sql.streaming.datasource import ReadMaxRows
 
-from causeway.nexmark.operators.source import deal, kernel_named
+from causeway.nexmark.events.slices import release_slices
+from causeway.nexmark.operators.source import RowSource, deal, kernel_named
 from causeway.streaming.cells import unpack_table
+from causeway.streaming.delivery import SpoolControl
 
 
 @pytest.mark.parametrize("shards", [2, 3, 8])
@@ -31,3 +37,29 @@ def test_an_identifier_is_always_in_the_same_shard_and_rows_keep_their_order() -
 def test_only_kernels_of_this_program_are_made() -> None:
     with pytest.raises(ValueError, match="is no kernel of this program"):
         kernel_named("os:system", {})
+
+
+def batches(folder: Path, slices: int, **options: str) -> list[int]:
+    """Where the batches of a folder end, of at most `slices` each."""
+    common = {"folder": str(folder), "model": "modern", "limit": str(slices), "tasks": "2"}
+    reader = RowSource(common | options).streamReader(None)
+    ends = [reader.initialOffset()["slice"]]
+    while (end := reader.latestOffset({"slice": ends[-1]}, ReadMaxRows(slices))["slice"]) != ends[-1]:
+        ends.append(end)
+    return ends[1:]
+
+
+def test_the_end_comes_with_the_last_slice_but_behind_it_for_sparks_own_watermark(tmp_path: Path) -> None:
+    (tmp_path / "nexmark.json").write_text(json.dumps({"model": "modern", "slices": 10}))
+    assert batches(tmp_path, 4) == [4, 8, 11]
+    assert batches(tmp_path, 5) == [5, 11]
+    assert batches(tmp_path, 4, window="tumbling 1 day") == [4, 8, 10, 11]
+
+
+def test_a_firehose_tells_its_end_when_it_has_one(tmp_path: Path) -> None:
+    control = SpoolControl(tmp_path)
+    control.state_file.write_text(json.dumps({"state": "running"}))
+    release_slices(tmp_path, 3)
+    assert batches(tmp_path, 100) == [3]
+    control.state_file.write_text(json.dumps({"state": "finished", "slices": 3}))
+    assert batches(tmp_path, 100) == [4]

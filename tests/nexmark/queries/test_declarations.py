@@ -27,9 +27,13 @@ TEXTS = [
     for rules in RULE_SETS
     if (query := find_query(model, name, rules)).text is not None
 ]
+PLAIN_TEXTS = [find_query("modern", name, engine="spark") for name in ("q11", "q12", "q17")]
+"""Texts without a file of plain Spark's own, where the columnar engine has an operator."""
 
 
-@pytest.mark.parametrize("query", TEXTS, ids=lambda query: f"{query.model}-{query.name}-{query.rules}")
+@pytest.mark.parametrize(
+    "query", [*TEXTS, *PLAIN_TEXTS], ids=lambda query: f"{query.model}-{query.name}-{query.rules}"
+)
 def test_a_text_uses_what_it_declares(query: Query) -> None:
     """A column that is read in vain costs time."""
     assert query.text is not None
@@ -76,7 +80,8 @@ def test_lower_case_stars_and_comma_joins_are_sql_like_any_other(spark: SparkSes
         answering(spark, query, source, out, sink, Reading(2, 2, 2, 0)) as at_work,
         progress_bar("", 1, "") as bar,
     ):
-        until_the_end(at_work, query, Slices.of(source, "modern"), None, look=lambda answered: None, bar=bar)
+        slices = Slices.of(source, "modern")
+        until_the_end(at_work, query, slices, None, look=lambda answered: None, bar=bar, folder=out)
     rows = final_answer(spark, query, out / "answers")
     assert rows is not None
     assert rows.columns == ["auction", "price", "value"]

@@ -61,7 +61,7 @@ def answer_all(
         progress_bar("", 1, "") as bar,
     ):
         slices = Slices.of(source, model)
-        until_the_end(at_work, query, slices, None, look=lambda answered: None, bar=bar)
+        until_the_end(at_work, query, slices, None, look=lambda answered: None, bar=bar, folder=out)
     assert dict(spark.conf.getAll) == before
     checked = check_answers(spark, query, source, out / "answers")
     assert checked.differences == ()

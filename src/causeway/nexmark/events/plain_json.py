@@ -26,7 +26,10 @@ _DIGIT_LIMIT = 18
 _KEY_LIMIT = 64
 _LINE_END = 10
 _ONE = np.uint64(1)
-_WORD = np.uint64(8)
+_WORD_SIZE = 8
+_WORD = np.uint64(_WORD_SIZE)
+_FEWEST = 2 * _WORD_SIZE
+"""Bytes that have more words than one: of an array of one word, numba would compile the kernels again."""
 _PLAIN = np.zeros(256, np.bool_)
 """Characters that stand for themselves in a text."""
 _PLAIN[32:127] = True
@@ -46,15 +49,16 @@ def read_plain_objects(text: bytes | mmap, schema: pa.Schema) -> pa.Table | None
     """The columns of `schema`, whole numbers and text, of lines that are all plain; `None` if one is not."""
     data = np.frombuffer(text, np.uint8)
     if len(data) and data[-1] != _LINE_END:
-        data = np.append(data, np.uint8(_LINE_END))
-    words = _words_of(data)
+        data = np.frombuffer(bytes(text) + b"\n", np.uint8)
+    words = _words_of(data) if len(data) >= _FEWEST else _ZEROS
+    last = len(data) - _WORD_SIZE + 1 if len(data) >= _FEWEST else 0
     lines = _count(data, _LINE_END)
     numeric = np.array([not pa.types.is_string(field.type) for field in schema])
     names = b"".join(field.name.encode() for field in schema)
     ends = np.cumsum([len(field.name.encode()) for field in schema])
     values = np.zeros((len(schema), lines), np.int64)
     sizes = np.full((len(schema), lines), -1, np.int64)
-    if not _scan(data, words, _PLAIN, np.frombuffer(names, np.uint8), ends, numeric, values, sizes):
+    if not _scan(data, words, last, _PLAIN, np.frombuffer(names, np.uint8), ends, numeric, values, sizes):
         return None
     columns = []
     for at in range(len(schema)):
@@ -62,22 +66,25 @@ def read_plain_objects(text: bytes | mmap, schema: pa.Schema) -> pa.Table | None
         if numeric[at]:
             columns.append(pa.array(values[at], mask=missing) if missing.any() else pa.array(values[at]))
         else:
-            columns.append(_text(data, words, values[at], sizes[at], missing))
+            columns.append(_text(data, words, last, values[at], sizes[at], missing))
     return pa.table(columns, schema=schema)
 
 
 def _words_of(data: Bytes) -> Words:
-    """The eight bytes that begin at each place, as one number each: a view. Zeros for fewer bytes."""
-    if len(data) < _WORD:
-        data = np.zeros(_WORD, np.uint8)
-    return np.ndarray(len(data) - 7, np.uint64, data, strides=(1,))
+    """The eight bytes that begin at each place, as one number each: a view."""
+    return np.ndarray(len(data) - _WORD_SIZE + 1, np.uint64, data, strides=(1,))
 
 
-def _text(data: Bytes, words: Words, starts: Longs, sizes: Longs, missing: NDArray[np.bool_]) -> pa.Array:
+_ZEROS = _words_of(np.frombuffer(bytes(_FEWEST), np.uint8))
+
+
+def _text(
+    data: Bytes, words: Words, last: int, starts: Longs, sizes: Longs, missing: NDArray[np.bool_]
+) -> pa.Array:
     kept = np.where(missing, 0, sizes)
     offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(kept)])
-    gathered = np.empty(int(offsets[-1]) + int(_WORD), np.uint8)
-    _gather(data, words, starts, kept, gathered, _words_of(gathered))
+    gathered = np.empty(int(offsets[-1]) + _FEWEST, np.uint8)
+    _gather(data, words, last, starts, kept, gathered, _words_of(gathered))
     valid = None
     if missing.any():
         valid = pa.py_buffer(np.packbits(~missing, bitorder="little").tobytes())
@@ -95,18 +102,20 @@ def _count(data: Bytes, value: int) -> int:
 
 
 @kernel
-def _gather(data: Bytes, words: Words, starts: Longs, sizes: Longs, out: Bytes, out_words: Words) -> None:
+def _gather(
+    data: Bytes, words: Words, last: int, starts: Longs, sizes: Longs, out: Bytes, out_words: Words
+) -> None:
     """Copy texts, one after the other. A text's last word may be too long: the next text is written over it.
 
     `out` has room for one word more.
     """
     at = np.uint64(0)
-    last = np.uint64(len(words))
+    whole = np.uint64(last)
     for row in range(len(starts)):
         start = np.uint64(starts[row])
         size = np.uint64(sizes[row])
         done = np.uint64(0)
-        if start + size < last:
+        if start + size < whole:
             while done < size:
                 out_words[at + done] = words[start + done]
                 done += _WORD
@@ -145,6 +154,7 @@ def _column_of(data: Bytes, start: np.int64, size: np.int64, names: Bytes, ends:
 def _scan(
     data: Bytes,
     words: Words,
+    last: int,
     plain: NDArray[np.bool_],
     names: Bytes,
     ends: Longs,
@@ -154,15 +164,15 @@ def _scan(
 ) -> bool:
     """Fill numbers, or where text starts, and sizes (0 for a number); false where a line is not plain.
 
-    The text ends with a line's end, which no loop passes. Places are unsigned, for which numba does not look
-    whether they count from the end. Keys mostly come as on the line before: `keys` has where each was, its
-    size with the quote behind it, and its column.
+    There are words at places before `last`. The text ends with a line's end, which no loop passes. Places are
+    unsigned, for which numba does not look whether they count from the end. Keys mostly come as on the line
+    before: `keys` has where each was, its size with the quote behind it, and its column.
     """
     keys = np.zeros((_KEY_LIMIT, 3), np.int64)
     known = 0
     at = np.uint64(0)
     length = np.uint64(len(data))
-    last = np.uint64(len(words))
+    whole = np.uint64(last)
     row = 0
     while at < length:
         if data[at] != 123:  # {
@@ -213,7 +223,7 @@ def _scan(
             if data[at] == 34:
                 at += _ONE
                 start = at
-                while at < last and not _has_special(words[at]):
+                while at < whole and not _has_special(words[at]):
                     at += _WORD
                 while plain[data[at]]:
                     at += _ONE

@@ -1,7 +1,6 @@
 """Answers travel through Spark as cells, Arrow tables in binary columns, until they are written as Parquet.
 
-No row is made on the way. Cells are small: Spark copies each of them several times, which is fast while a
-cell stays in the processor's cache.
+No row is made on the way.
 """
 
 from __future__ import annotations
@@ -27,7 +26,8 @@ ANSWER_CELLS: Final = ["part", "answer_cell"]
 """The columns of a batch whose answers are still in cells. A part is one task's, in the order of answers."""
 ANSWER_CELLS_DDL: Final = "part INT, answer_cell BINARY"
 
-_CELL_ROWS: Final = int(os.environ.get("CELL", "2500"))
+_CELL_ROWS: Final = 20_000
+"""A cell can have two gigabytes at most, and a kernel may answer millions of rows at once."""
 
 
 def cells_of(answers: pa.Table) -> Iterator[bytes]:

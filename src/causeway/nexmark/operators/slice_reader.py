@@ -1,7 +1,7 @@
 """Spark reads slices: offsets, the tasks of a batch, and what is noted and kept of each slice.
 
 The offset is the next slice. After the last slice comes the end, a slice of its own in which time runs out,
-so that every window closes. It is in the batch of the last slice, where it is known to be the last.
+so that every window closes. It is in the batch of the last slice if that is known to be the last by then.
 
 Tasks note the newest event time of each slice that they read (`SliceNotes`). So the tasks of a later batch
 know the watermark of the batches before it, and keep late events in a folder instead of handing them on.
@@ -59,6 +59,11 @@ class SliceReader(DataSourceStreamReader):
         """As `Kernel.late_from`."""
 
     @property
+    def _ends_apart(self) -> bool:
+        """Whether the end is a batch of its own, before which Spark's own watermark has seen all slices."""
+        return False
+
+    @property
     def _model(self) -> Model:
         return MODELS[self._options["model"]]
 
@@ -82,7 +87,7 @@ class SliceReader(DataSourceStreamReader):
         if not isinstance(limit, ReadAllAvailable):
             last = min(last, first + max(1, self._limit))
         total = slices.total
-        if total is not None and last == total:
+        if total is not None and last == total and (last <= first or not self._ends_apart):
             last = total + 1
         return {"slice": max(first, last)}
 

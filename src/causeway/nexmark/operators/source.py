@@ -92,6 +92,10 @@ class _RowReader(SliceReader):
             columns.append(self._model.time[self._stream])
         return {self._stream: list(dict.fromkeys(columns))}
 
+    @property
+    def _ends_apart(self) -> bool:
+        return "window" in self._options
+
     def _late_from(self, stream: str, events: pa.Table) -> Longs | None:
         window = Window.parse(self._options.get("window"))
         return None if window is None else window.ends(events, self._model.time[stream])

@@ -41,6 +41,7 @@ _PARTITIONS: Final = "spark.sql.shuffle.partitions"
 _STATE_STORE: Final = "spark.sql.streaming.stateStore.providerClass"
 _STATE_STORES: Final = {"memory": HEAP_STATE_STORE, "rocksdb": ROCKSDB_STATE_STORE}
 _POLL: Final = 0.02
+_CHECK_SECONDS: Final = 0.2
 _LAST_WATERMARK: Final = "9990"
 _WARM_UP: Final = "warm-up"
 
@@ -149,27 +150,29 @@ def until_the_end(
     *,
     look: Callable[[int], None],
     bar: ProgressBar,
-    folder: Path | None = None,
+    folder: Path,
 ) -> None:
     """Wait until a query has answered everything; `look` is called often, with the slices answered so far.
 
-    `folder` is that of `answering`, where the Spark engine has its input and notes its progress.
+    `folder` is that of `answering`. Spark's log in it says what is answered: to ask Java each time would take
+    a tenth of a core.
     """
     watch = QueryWatch(at_work, "slice", log=log)
+    checked = -_CHECK_SECONDS
+    batch: int | None = None
+    answered = 0
     while True:
-        watch.check()
-        if query.engine == "columnar":
-            progress = at_work.lastProgress
-            answered = watch.position_of(progress) if progress is not None else 0
-        else:
-            assert folder is not None
-            answered = answered_slices(folder / CHECKPOINT)
+        if time.monotonic() - checked >= _CHECK_SECONDS:
+            watch.check()
+            checked = time.monotonic()
+        newest = committed_batch(folder / CHECKPOINT)
+        if newest is not None and newest != batch:
+            batch, answered = newest, planned_slices(folder / CHECKPOINT, newest)
         look(answered)
         total = slices.total
         bar.update(min(answered, answered if total is None else total))
         if total is not None:
             if query.watermarked:
-                assert folder is not None
                 query.feed(slices.folder, folder / FEED).end(total)
             # One more than there are: the end is a slice of its own, but for plain Spark without a watermark.
             if answered > total or (answered == total and query.engine == "spark" and not query.watermarked):
