@@ -1,35 +1,34 @@
-"""What a worker keeps is not looked through again by later garbage collections; garbage still goes."""
+"""Garbage is collected when it is asked for."""
 
 from __future__ import annotations
 
 import gc
 import weakref
+from typing import TYPE_CHECKING, Any
 
-from causeway.spark.collection import leave_little_to_collect
+from causeway.spark.collection import collect_garbage
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 
-class _Knot:
-    """Refers to itself, so that only a collection frees it."""
+class _Ring:
+    """Refers to itself, so that only the collector ends it."""
 
     def __init__(self) -> None:
         self.itself = self
 
 
-def test_what_stays_is_left_out_and_garbage_is_collected() -> None:
-    # Else a collection might happen in between.
+def test_garbage_of_python_and_java_is_collected(spark: SparkSession) -> None:
+    jvm: Any = spark._jvm
+    beans = jvm.java.lang.management.ManagementFactory.getGarbageCollectorMXBeans()
+    before = sum(int(bean.getCollectionCount()) for bean in beans)
     gc.disable()
     try:
-        kept = [[number] for number in range(30_000)]
-        garbage = weakref.ref(_Knot())
-        assert garbage() is not None
-        leave_little_to_collect()
-        assert garbage() is None
-        assert gc.get_freeze_count() >= len(kept)
-        assert len(gc.get_objects()) < 10_000
-        frozen = gc.get_freeze_count()
-        few = [[number] for number in range(100)]
-        leave_little_to_collect()
-        assert gc.get_freeze_count() <= frozen < frozen + len(few)
+        ring = weakref.ref(_Ring())
+        assert ring() is not None
+        collect_garbage(spark)
+        assert ring() is None
     finally:
-        gc.unfreeze()
         gc.enable()
+    assert sum(int(bean.getCollectionCount()) for bean in beans) > before

@@ -55,6 +55,16 @@ def test_many_rows_go_by_file(spark: SparkSession) -> None:
         assert list(answer.values()) == [sum(numbers), count, 0], _CHANGED
 
 
+def test_many_answers_come_by_file(spark: SparkSession) -> None:
+    statement = prepare(spark, "SELECT T, B FROM lefts WHERE A >= 0", {"lefts": _LEFT})
+    assert statement is not None
+    for first, count in ((0, 100_000), (0, 3), (50_000, 50_000), (60_000, 0)):
+        numbers = list(range(first, first + count)) or [-1] * 100_000
+        rows = pa.table({"A": numbers, "B": [f"text {n}" for n in numbers], "T": numbers}).cast(_LEFT)
+        expected = rows.select(["T", "B"]).slice(0, count)
+        assert statement.run({"lefts": rows}).to_pydict() == expected.to_pydict(), _CHANGED
+
+
 @pytest.mark.parametrize(
     "text",
     [

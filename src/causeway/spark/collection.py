@@ -1,11 +1,14 @@
-"""Python's garbage collection in Spark's workers, which would take longer than a small task."""
+"""Garbage collection at moments when nobody waits, in Python and in Java."""
 
 from __future__ import annotations
 
 import gc
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final
 
-__all__ = ["leave_little_to_collect"]
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+__all__ = ["collect_garbage", "leave_little_to_collect"]
 
 _FEW: Final = 20_000
 """Objects that are collected in a few milliseconds."""
@@ -20,3 +23,14 @@ def leave_little_to_collect() -> None:
     if len(gc.get_objects()) > _FEW:
         gc.collect()
         gc.freeze()
+
+
+def collect_garbage(spark: SparkSession) -> None:
+    """Collect garbage in this process and its Java, before work whose time matters.
+
+    After much work Java's heap is full of what outlived the young generation. Java would collect it when the
+    heap is full, and stand still for seconds.
+    """
+    gc.collect()
+    jvm: Any = spark._jvm
+    jvm.java.lang.System.gc()

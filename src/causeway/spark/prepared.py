@@ -74,6 +74,8 @@ _SETTLED_IN_PLANNING: Final = ("Current", "LocalTimestamp", "Now")
 """How the names of expressions begin that the optimizer replaces by their value."""
 _BY_FILE_FROM: Final = 1 << 18
 """Bytes. Py4J sends less as text in the time that a file takes."""
+_ANSWER_BY_FILE_FROM: Final = 1 << 20
+"""Bytes of the rows that are read. The answer may be as large, and Py4J's text takes both sides long."""
 _numbers: Final = itertools.count()
 _threads: Final = threading.local()
 """The statement whose settings the tasks of this thread get."""
@@ -142,10 +144,34 @@ class PreparedStatement:
         self._set_properties()
         for name, place in self._places.items():
             place.fill(tables[name])
-        found = [
-            pa.ipc.read_record_batch(pa.py_buffer(bytes(one)), self.schema) for one in self._batches.collect()
-        ]
-        return pa.Table.from_batches(found, self.schema)
+        is_large = sum(tables[name].nbytes for name in self._places) >= _ANSWER_BY_FILE_FROM
+        if is_large and not _is_encrypted(self._spark):
+            found = self._answer_by_file()
+        else:
+            found = [bytes(one) for one in self._batches.collect()]
+        batches = [pa.ipc.read_record_batch(pa.py_buffer(one), self.schema) for one in found]
+        return pa.Table.from_batches(batches, self.schema)
+
+    def _answer_by_file(self) -> list[bytes]:
+        """Serialized batches. Java writes the length of each before it."""
+        jvm: Any = self._spark._jvm
+        path = _new_file(self._spark)
+        try:
+            stream = jvm.java.io.DataOutputStream(jvm.java.io.FileOutputStream(str(path)))
+            try:
+                jvm.PythonRDD.writeIteratorToStream(self._batches.toLocalIterator(), stream)
+            finally:
+                stream.close()
+            content = path.read_bytes()
+        finally:
+            path.unlink(missing_ok=True)
+        found: list[bytes] = []
+        at = 0
+        while at < len(content):
+            begin = at + 4
+            at = begin + int.from_bytes(content[at:begin], "big")
+            found.append(content[begin:at])
+        return found
 
     def _set_properties(self) -> None:
         """Tasks know the session's settings by properties of the thread that starts them."""
@@ -166,7 +192,6 @@ class _Place:
         self._spark = spark
         self._schema = schema
         self._utilities = spark._jvm.PythonSQLUtils
-        self._folder = Path(str(spark.sparkContext._temp_dir))
         file = self._write(_one_batch(schema.empty_table()))
         try:
             batches = self._utilities.readArrowStreamFromFile(str(file))
@@ -184,7 +209,7 @@ class _Place:
     def fill(self, rows: pa.Table) -> None:
         """Replace the rows."""
         batch = _one_batch(rows.cast(self._schema))
-        if batch.nbytes < _BY_FILE_FROM or self._spark.sparkContext._encryption_enabled:
+        if batch.nbytes < _BY_FILE_FROM or _is_encrypted(self._spark):
             self._array[0] = batch.serialize().to_pybytes()
             return
         file = self._write(batch)
@@ -194,10 +219,20 @@ class _Place:
             file.unlink()
 
     def _write(self, batch: pa.RecordBatch) -> Path:
-        file = self._folder / f"causeway-prepared-{next(_numbers)}.arrow"
+        file = _new_file(self._spark)
         with pa.OSFile(str(file), "wb") as sink, pa.ipc.new_stream(sink, batch.schema) as stream:
             stream.write_batch(batch)
         return file
+
+
+def _new_file(spark: Any) -> Path:
+    """A name in Spark's temporary folder."""
+    return Path(str(spark.sparkContext._temp_dir)) / f"causeway-prepared-{next(_numbers)}.arrow"
+
+
+def _is_encrypted(spark: Any) -> bool:
+    """Whether nothing may be in a file that is not encrypted."""
+    return bool(spark.sparkContext._encryption_enabled)
 
 
 def _one_batch(rows: pa.Table) -> pa.RecordBatch:

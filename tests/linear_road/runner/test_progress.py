@@ -105,8 +105,18 @@ def test_real_time_starts_when_the_past_is_answered(folder: RunFolder) -> None:
 
     run = Slow()
     run.delivered = 30
-    wait(run, folder)
+    started_before: list[bool] = []
+    wait_for_answers(
+        run,  # type: ignore[arg-type]
+        run,
+        run,
+        record(folder),
+        60,
+        lambda: None,
+        before_real_time=lambda: started_before.append(run.started),
+    )
     assert run.started
+    assert started_before == [False]
 
 
 def test_a_driver_that_fails_ends_the_wait(folder: RunFolder) -> None:

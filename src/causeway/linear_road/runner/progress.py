@@ -95,10 +95,12 @@ def wait_for_answers(
     seconds: int,
     first_batch: Callable[[], None],
     failures: Sequence[Callable[[], str | None]] = (),
+    before_real_time: Callable[[], None] | None = None,
 ) -> dict[str, Any]:
     """Let the driver deliver `seconds` of simulated time, and wait for the last answer.
 
-    Calls `first_batch` after the first batch. `failures` tell why other processes that the run needs have
+    Calls `first_batch` after the first batch, and `before_real_time` when the past is answered and the driver
+    is about to go on. `failures` tell why other processes that the run needs have
     ended, None while they work. Returns how punctual the driver was.
     """
     started = False
@@ -119,6 +121,8 @@ def wait_for_answers(
             record.save_if_due()
             all_answered = watch.answered >= delivery.delivered
             if not started and driver.ready and all_answered:
+                if before_real_time is not None:
+                    before_real_time()
                 driver.start()
                 started = True
             if failure := delivery.failure():

@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -35,6 +36,7 @@ from causeway.linear_road.runner.warm_up import remove_warm_up, warm_up
 from causeway.linear_road.workload.workload import Workload
 from causeway.runtime.machine import hardware, versions
 from causeway.runtime.output_folder import refuse_used_folder
+from causeway.spark.collection import collect_garbage
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -138,7 +140,8 @@ class Attempt:
             keeper = self.keeper
             steps.end("history")
             # Once real time has started, deadlines pass: what has become due meanwhile is warm-up enough.
-            if settings.speed is not None and clock.started_at is None:
+            is_ahead = settings.speed is not None and clock.started_at is None
+            if is_ahead:
                 warm_up(folder, self.workload, engine)
                 steps.end("warm_up")
             with ResourceSampler(clock, facts), engine.answering(folder, clock, keeper) as watch:
@@ -150,6 +153,7 @@ class Attempt:
                     60 * self.workload.minutes,
                     lambda: steps.end("first_batch"),
                     () if keeper is None else (keeper.failure,),
+                    partial(collect_garbage, spark) if is_ahead else None,
                 )
             if keeper is not None:
                 keeper.finish()
