@@ -71,6 +71,12 @@ STREAMING_TABLES = ("language", "storage", "sources", "engine", "api")
 MOVING_OBJECTS = ("kernels", "conversions", "spark", "api")
 """The rooms of the moving objects, from the bottom up. They stand below the streaming tables."""
 
+INNER_ROOMS = {
+    "causeway.streaming_tables.storage": ("log", "past", "reads"),
+    "causeway.streaming_tables.engine": ("plans", "catalog", "reads", "windows", "continuous", "writes"),
+}
+"""The rooms inside of a large room, from the bottom up. Its own modules use them all."""
+
 TOP = ("cli", "__main__")
 
 
@@ -135,6 +141,10 @@ def _complaint(found: Import) -> str | None:
         return f"{where}, of another benchmark"
     if _place(found.imported) > _place(found.importer):
         return f"{where}, of a room above its own"
+    for room, inner_rooms in INNER_ROOMS.items():
+        inner = [name.removeprefix(f"{room}.").split(".")[0] for name in (found.importer, found.imported)]
+        if set(inner) <= set(inner_rooms) and inner_rooms.index(inner[1]) > inner_rooms.index(inner[0]):
+            return f"{where}, of a room above its own"
     return None
 
 
@@ -143,6 +153,11 @@ def test_every_room_is_in_the_order() -> None:
     for benchmark, rooms in {**BENCHMARKS, **others}.items():
         folders = {path.parent.name for path in (PACKAGE / benchmark).glob("*/__init__.py")}
         assert folders <= set(rooms), f"{benchmark} has rooms without a place: {folders - set(rooms)}"
+    for room, inner_rooms in INNER_ROOMS.items():
+        folders = {
+            path.parent.name for path in PACKAGE.parent.joinpath(*room.split(".")).glob("*/__init__.py")
+        }
+        assert folders == set(inner_rooms)
     top_level = {path.parent.name for path in PACKAGE.glob("*/__init__.py")}
     assert top_level == {*SHARED, *BENCHMARKS, *others, "cli"}
 
@@ -161,10 +176,14 @@ def test_an_import_that_goes_up_or_across_is_noticed() -> None:
     to_the_storage = Import(
         "causeway.streaming_tables.language.parser", 1, "causeway.streaming_tables.storage.log"
     )
+    inside = Import(
+        "causeway.streaming_tables.engine.plans.tree", 1, "causeway.streaming_tables.engine.reads.relations"
+    )
     down = Import("causeway.linear_road.history.prepared", 1, "causeway.linear_road.model.rules")
     assert _complaint(up) is not None
     assert _complaint(across) is not None
     assert _complaint(to_the_command_line) is not None
     assert _complaint(to_a_benchmark) is not None
     assert _complaint(to_the_storage) is not None
+    assert _complaint(inside) is not None
     assert _complaint(down) is None

@@ -12,18 +12,18 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from causeway.streaming_tables.engine.answers import Answer
     from causeway.streaming_tables.engine.connection import Connection, connect
-    from causeway.streaming_tables.engine.queries import PullQuery, PushQuery
+    from causeway.streaming_tables.engine.continuous.queries import PullQuery, PushQuery
+    from causeway.streaming_tables.engine.reads.answers import Answer
     from causeway.streaming_tables.language import StatementError, split_script
 
 __all__ = ["Answer", "Connection", "PullQuery", "PushQuery", "StatementError", "connect", "split_script"]
 
 _PLACES = {
-    "Answer": "engine.answers",
+    "Answer": "engine.reads.answers",
     "Connection": "engine.connection",
-    "PullQuery": "engine.queries",
-    "PushQuery": "engine.queries",
+    "PullQuery": "engine.continuous.queries",
+    "PushQuery": "engine.continuous.queries",
     "StatementError": "language",
     "connect": "engine.connection",
     "split_script": "language",

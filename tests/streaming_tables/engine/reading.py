@@ -9,10 +9,10 @@ from typing import Any, Literal
 
 import pyarrow as pa
 
-from causeway.streaming_tables.engine.answers import Answer
 from causeway.streaming_tables.engine.connection import Connection
-from causeway.streaming_tables.engine.continuous import ContinuousQuery
-from causeway.streaming_tables.engine.queries import PullQuery, PushQuery
+from causeway.streaming_tables.engine.continuous.queries import PullQuery, PushQuery
+from causeway.streaming_tables.engine.continuous.query import ContinuousQuery
+from causeway.streaming_tables.engine.reads.answers import Answer
 from causeway.streaming_tables.language import CreateView, Select, parse
 
 __all__ = ["Way", "answers", "ask", "bag", "continuous", "pulled", "pushed", "tuples", "unused"]

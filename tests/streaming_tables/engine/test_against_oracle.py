@@ -19,8 +19,8 @@ from tests.streaming_tables.engine.reading import answers, ask, bag, continuous,
 from tests.streaming_tables.engine.test_continuous import CASES, Case
 
 import causeway
-from causeway.streaming_tables.engine.answers import Answer
 from causeway.streaming_tables.engine.connection import Connection
+from causeway.streaming_tables.engine.reads.answers import Answer
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

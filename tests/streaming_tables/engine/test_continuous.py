@@ -18,7 +18,7 @@ from tests.streaming_tables.engine.oracle import Row, Table
 from tests.streaming_tables.engine.reading import Way, answers, bag, continuous, unused
 
 from causeway.streaming_tables.engine.connection import Connection
-from causeway.streaming_tables.engine.window_needs import rows_that_can_meet
+from causeway.streaming_tables.engine.windows.window_needs import rows_that_can_meet
 
 Rows = list[tuple[Any, ...]]
 WORDS = {1: "one", 2: "two", 3: "three"}

@@ -16,7 +16,7 @@ from tests.streaming_tables.engine.reading import ask, bag, pushed, tuples
 import causeway
 from causeway.runtime.errors import UserError
 from causeway.streaming_tables.engine.connection import Connection
-from causeway.streaming_tables.engine.inserts import InsertFacts, save_facts
+from causeway.streaming_tables.engine.writes.inserts import InsertFacts, save_facts
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

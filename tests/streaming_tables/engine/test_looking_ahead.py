@@ -8,9 +8,9 @@ import pytest
 from tests.streaming_tables.engine.reading import bag, continuous, tuples, unused
 
 from causeway.streaming_tables.engine.connection import Connection
-from causeway.streaming_tables.engine.continuous import ContinuousQuery
-from causeway.streaming_tables.engine.tick_statement import TickStatement
-from causeway.streaming_tables.engine.time_bounds import unneeded_seconds
+from causeway.streaming_tables.engine.continuous.query import ContinuousQuery
+from causeway.streaming_tables.engine.continuous.tick_statement import TickStatement
+from causeway.streaming_tables.engine.continuous.time_bounds import unneeded_seconds
 
 _BEFORE = "SELECT v, count(*), sum(s) FROM {t} [INTERVAL 10] WHERE T < NOW() GROUP BY v SAMPLE INTERVAL 5"
 

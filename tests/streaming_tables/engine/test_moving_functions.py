@@ -11,7 +11,7 @@ from tests.streaming_tables.engine.reading import ask
 import causeway.moving_objects as mo
 from causeway.streaming_tables import PushQuery
 from causeway.streaming_tables.engine.connection import Connection
-from causeway.streaming_tables.engine.moving_functions import provide_functions
+from causeway.streaming_tables.engine.reads.moving_functions import provide_functions
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -11,8 +11,8 @@ from tests.streaming_tables.engine.reading import Way, answers, ask, bag, contin
 
 import causeway
 from causeway.runtime.errors import UserError
-from causeway.streaming_tables.engine.answers import Answer
 from causeway.streaming_tables.engine.connection import Connection
+from causeway.streaming_tables.engine.reads.answers import Answer
 from causeway.streaming_tables.language.tokens import quote_identifier
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def test_continuous_queries_of_any_names(odd: Connection, way: Way, query: str) 
 
 
 def test_spark_reads_files_of_any_path(odd: Connection, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("causeway.streaming_tables.engine.relations._LOCAL_ROWS", 1)
+    monkeypatch.setattr("causeway.streaming_tables.engine.reads.relations._LOCAL_ROWS", 1)
     odd.sql("CREATE STREAMING TABLE `m*n` (v INT) TIMESTAMP BY `t``s` RANGE INTERVAL 10")
     odd.append("m*n", [(number, number) for number in range(20)])
     odd._background.writer("m*n").flush()

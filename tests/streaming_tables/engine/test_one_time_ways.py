@@ -9,11 +9,11 @@ from random import Random
 from typing import Any
 
 import pytest
-from tests.streaming_tables.engine.conditions import COLUMNS, condition, random_row
+from tests.streaming_tables.engine.plans.conditions import COLUMNS, condition, random_row
 from tests.streaming_tables.engine.reading import ask, bag, tuples
 
-from causeway.streaming_tables.engine.answers import Answer
 from causeway.streaming_tables.engine.connection import Connection
+from causeway.streaming_tables.engine.reads.answers import Answer
 
 SEED = 20261116
 

@@ -9,8 +9,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from causeway.streaming_tables.engine.pulled_window import PulledWindow
-from causeway.streaming_tables.engine.window_state import window_now
+from causeway.streaming_tables.engine.windows.pulled_window import PulledWindow
+from causeway.streaming_tables.engine.windows.window_state import window_now
 from causeway.streaming_tables.language import Window
 from causeway.streaming_tables.storage import (
     SEQ,

@@ -5,13 +5,13 @@ from __future__ import annotations
 from random import Random
 
 import pytest
-from tests.streaming_tables.engine.conditions import COLUMNS, condition
+from tests.streaming_tables.engine.plans.conditions import COLUMNS, condition
 from tests.streaming_tables.engine.reading import ask, tuples
 
 from causeway.streaming_tables.engine.connection import Connection
-from causeway.streaming_tables.engine.one_time import OneTimeReader
-from causeway.streaming_tables.engine.plan_scans import Scan
-from causeway.streaming_tables.engine.shapes import Shape, ShapeCache, shape_of
+from causeway.streaming_tables.engine.plans.scans import Scan
+from causeway.streaming_tables.engine.reads.one_time import OneTimeReader
+from causeway.streaming_tables.engine.reads.shapes import Shape, ShapeCache, shape_of
 
 SEED = 20261118
 WHOLE = [0, 1, 7, 127, 128, 32_767, 32_768, 2**31 - 1]

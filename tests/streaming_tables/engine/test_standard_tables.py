@@ -10,7 +10,7 @@ import pytest
 from tests.streaming_tables.engine.reading import ask, unused
 
 import causeway
-from causeway.streaming_tables.engine.standard_tables import StandardTables
+from causeway.streaming_tables.engine.catalog.standard_tables import StandardTables
 from causeway.streaming_tables.language.tokens import quote_string
 
 if TYPE_CHECKING:

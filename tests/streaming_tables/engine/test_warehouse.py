@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from causeway.runtime.errors import UserError
-from causeway.streaming_tables.engine.warehouse import Warehouse
+from causeway.streaming_tables.engine.catalog.warehouse import Warehouse
 from causeway.streaming_tables.storage import ColumnDefinition, TableDefinition, TimeDefinition
 
 

@@ -34,7 +34,7 @@ from causeway.streaming_tables.storage import (
     maintenance,
     rewriting,
 )
-from causeway.streaming_tables.storage.column_reader import ColumnCache, FileColumn
+from causeway.streaming_tables.storage.past.column_reader import ColumnCache, FileColumn
 
 
 def test_a_table_that_exists_is_not_made_again(tmp_path: Path) -> None:

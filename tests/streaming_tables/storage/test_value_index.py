@@ -11,9 +11,9 @@ import pytest
 from tests.streaming_tables.storage.oracle import VALUES, sort_key
 
 from causeway.streaming_tables.storage.column_types import arrow_type
+from causeway.streaming_tables.storage.past.value_index import ValueIndex, write_index
 from causeway.streaming_tables.storage.predicate import Comparison, CompiledComparison
-from causeway.streaming_tables.storage.scan import slots_for
-from causeway.streaming_tables.storage.value_index import ValueIndex, write_index
+from causeway.streaming_tables.storage.reads.scan import slots_for
 
 
 @pytest.mark.parametrize("kind", VALUES)

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from causeway.linear_road.model.tuples import TupleType
 from causeway.runtime.errors import UserError
-from causeway.streaming_tables.engine.warehouse import Warehouse
+from causeway.streaming_tables.engine.catalog.warehouse import Warehouse
 from causeway.streaming_tables.storage import (
     ColumnDefinition,
     IndexDefinition,

@@ -9,7 +9,7 @@ from typing import Final
 import pyarrow as pa
 
 from causeway.streaming_tables import Answer, Connection, split_script
-from causeway.streaming_tables.engine.inserts import Inserts
+from causeway.streaming_tables.engine.writes.inserts import Inserts
 
 __all__ = ["INPUTS", "STAGES", "begin", "segment_rows"]
 

@@ -12,14 +12,14 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from causeway.runtime.errors import UserError
-from causeway.streaming_tables.engine.continuous import ContinuousQuery
-from causeway.streaming_tables.engine.insert_runs import InsertRuns
-from causeway.streaming_tables.engine.moving_functions import provide_functions
-from causeway.streaming_tables.engine.news import News
-from causeway.streaming_tables.engine.queries import QueryRegistry
-from causeway.streaming_tables.engine.relations import Relations
-from causeway.streaming_tables.engine.views import ViewWorker
-from causeway.streaming_tables.engine.warehouse import ViewDefinition, Warehouse
+from causeway.streaming_tables.engine.catalog.warehouse import ViewDefinition, Warehouse
+from causeway.streaming_tables.engine.continuous.queries import QueryRegistry
+from causeway.streaming_tables.engine.continuous.query import ContinuousQuery
+from causeway.streaming_tables.engine.reads.moving_functions import provide_functions
+from causeway.streaming_tables.engine.reads.relations import Relations
+from causeway.streaming_tables.engine.writes.insert_runs import InsertRuns
+from causeway.streaming_tables.engine.writes.news import News
+from causeway.streaming_tables.engine.writes.views import ViewWorker
 from causeway.streaming_tables.language import CreateView, Query, SourceStatement, parse
 from causeway.streaming_tables.storage import TableWriter
 

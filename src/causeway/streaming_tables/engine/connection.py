@@ -12,15 +12,15 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final
 
 from causeway.runtime.errors import UserError
-from causeway.streaming_tables.engine.answers import Answer
 from causeway.streaming_tables.engine.background import Background
-from causeway.streaming_tables.engine.changes import rows_of, to_table
-from causeway.streaming_tables.engine.news import News
-from causeway.streaming_tables.engine.queries import PullQuery, PushQuery, QueryRegistry
-from causeway.streaming_tables.engine.relations import Relations
-from causeway.streaming_tables.engine.standard_tables import StandardTables
+from causeway.streaming_tables.engine.catalog.standard_tables import StandardTables
+from causeway.streaming_tables.engine.catalog.warehouse import Warehouse
+from causeway.streaming_tables.engine.continuous.queries import PullQuery, PushQuery, QueryRegistry
+from causeway.streaming_tables.engine.reads.answers import Answer
+from causeway.streaming_tables.engine.reads.relations import Relations
 from causeway.streaming_tables.engine.statements import StatementRunner
-from causeway.streaming_tables.engine.warehouse import Warehouse
+from causeway.streaming_tables.engine.writes.changes import rows_of, to_table
+from causeway.streaming_tables.engine.writes.news import News
 from causeway.streaming_tables.language import SourceStatement, split_script
 from causeway.streaming_tables.storage import Appended
 

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from causeway.streaming_tables.engine.answers import Answer
-from causeway.streaming_tables.engine.continuous import ContinuousQuery
-from causeway.streaming_tables.engine.moments import time_text
-from causeway.streaming_tables.engine.one_time import OneTimePlan
-from causeway.streaming_tables.engine.relations import predicate_of
-from causeway.streaming_tables.engine.side_tables import SideTable
-from causeway.streaming_tables.engine.warehouse import Warehouse
+from causeway.streaming_tables.engine.catalog.moments import time_text
+from causeway.streaming_tables.engine.catalog.side_tables import SideTable
+from causeway.streaming_tables.engine.catalog.warehouse import Warehouse
+from causeway.streaming_tables.engine.continuous.query import ContinuousQuery
+from causeway.streaming_tables.engine.reads.answers import Answer
+from causeway.streaming_tables.engine.reads.one_time import OneTimePlan
+from causeway.streaming_tables.engine.reads.relations import predicate_of
 from causeway.streaming_tables.language import Query
 from causeway.streaming_tables.sources import sql_type
 from causeway.streaming_tables.storage import Snapshot, TableStore

@@ -9,22 +9,22 @@ import pyarrow.compute as pc
 
 from causeway.runtime.errors import UserError
 from causeway.streaming_tables.engine import housekeeping
-from causeway.streaming_tables.engine.answers import Answer
 from causeway.streaming_tables.engine.background import Background
-from causeway.streaming_tables.engine.changes import Changes, to_table, with_nulls
-from causeway.streaming_tables.engine.continuous import ContinuousQuery
-from causeway.streaming_tables.engine.definitions import index_of, table_definition, view_definition
-from causeway.streaming_tables.engine.moments import moment_of, time_text
-from causeway.streaming_tables.engine.moving_functions import provide_functions
-from causeway.streaming_tables.engine.one_time import OneTimeReader
-from causeway.streaming_tables.engine.queries import PullQuery, PushQuery, QueryRegistry
-from causeway.streaming_tables.engine.relations import Relations
-from causeway.streaming_tables.engine.side_tables import SideTable, base_of
-from causeway.streaming_tables.engine.spark_errors import in_users_text
-from causeway.streaming_tables.engine.standard_tables import StandardTables
-from causeway.streaming_tables.engine.statement_places import placed
-from causeway.streaming_tables.engine.warehouse import ViewDefinition, Warehouse
-from causeway.streaming_tables.engine.window_state import window_now
+from causeway.streaming_tables.engine.catalog.moments import moment_of, time_text
+from causeway.streaming_tables.engine.catalog.side_tables import SideTable, base_of
+from causeway.streaming_tables.engine.catalog.standard_tables import StandardTables
+from causeway.streaming_tables.engine.catalog.warehouse import ViewDefinition, Warehouse
+from causeway.streaming_tables.engine.continuous.queries import PullQuery, PushQuery, QueryRegistry
+from causeway.streaming_tables.engine.continuous.query import ContinuousQuery
+from causeway.streaming_tables.engine.plans.spark_errors import in_users_text
+from causeway.streaming_tables.engine.plans.statement_places import placed
+from causeway.streaming_tables.engine.reads.answers import Answer
+from causeway.streaming_tables.engine.reads.moving_functions import provide_functions
+from causeway.streaming_tables.engine.reads.one_time import OneTimeReader
+from causeway.streaming_tables.engine.reads.relations import Relations
+from causeway.streaming_tables.engine.windows.window_state import window_now
+from causeway.streaming_tables.engine.writes.changes import Changes, to_table, with_nulls
+from causeway.streaming_tables.engine.writes.definitions import index_of, table_definition, view_definition
 from causeway.streaming_tables.language import (
     CreateIndex,
     CreateStreamingTable,

@@ -19,9 +19,12 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from causeway.runtime.errors import UserError
-from causeway.streaming_tables.storage.arrival_log import sync_folder
 from causeway.streaming_tables.storage.column_types import type_text
-from causeway.streaming_tables.storage.data_files import (
+from causeway.streaming_tables.storage.definition import COMPARTMENT, SEQ, IndexDefinition, TableDefinition
+from causeway.streaming_tables.storage.errors import refusal
+from causeway.streaming_tables.storage.log.arrival_log import sync_folder
+from causeway.streaming_tables.storage.log.tail import SegmentTail, times_of
+from causeway.streaming_tables.storage.past.data_files import (
     DataFile,
     FlushTask,
     compartments_of,
@@ -32,15 +35,13 @@ from causeway.streaming_tables.storage.data_files import (
     write_parquet,
     write_sorted,
 )
-from causeway.streaming_tables.storage.definition import COMPARTMENT, SEQ, IndexDefinition, TableDefinition
-from causeway.streaming_tables.storage.errors import refusal
-from causeway.streaming_tables.storage.past import (
+from causeway.streaming_tables.storage.past.delta_table import (
     DeltaFolder,
     add_action,
     plain_add_action,
     remove_action,
 )
-from causeway.streaming_tables.storage.rewriting import (
+from causeway.streaming_tables.storage.past.rewriting import (
     build_index,
     groups_to_merge,
     holding,
@@ -48,8 +49,7 @@ from causeway.streaming_tables.storage.rewriting import (
     with_values,
     without,
 )
-from causeway.streaming_tables.storage.tail import SegmentTail, times_of
-from causeway.streaming_tables.storage.value_index import is_indexable
+from causeway.streaming_tables.storage.past.value_index import is_indexable
 
 if TYPE_CHECKING:
     from causeway.streaming_tables.storage.writer import TableWriter

@@ -21,7 +21,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from causeway.streaming_tables.storage.errors import UnsupportedPredicate
-from causeway.streaming_tables.storage.value_index import is_indexable, ordered_keys
+from causeway.streaming_tables.storage.past.value_index import is_indexable, ordered_keys
 
 __all__ = ["OPERATORS", "Comparison", "CompiledComparison", "CompiledPredicate", "Predicate"]
 

@@ -20,14 +20,6 @@ from causeway.runtime.output_folder import (
     remove_unfinished,
     write_json,
 )
-from causeway.streaming_tables.storage.arrival_log import (
-    ArrivalLog,
-    SegmentGoneError,
-    make_segment,
-    sync_folder,
-)
-from causeway.streaming_tables.storage.column_reader import DataFileReader, column_cache
-from causeway.streaming_tables.storage.data_files import DataFile
 from causeway.streaming_tables.storage.definition import (
     COMPARTMENT,
     REJECTED_SCHEMA,
@@ -35,17 +27,25 @@ from causeway.streaming_tables.storage.definition import (
     definition_file,
 )
 from causeway.streaming_tables.storage.errors import DamagedTableError, refusal
-from causeway.streaming_tables.storage.frames import Progress
-from causeway.streaming_tables.storage.log_state import DROPPED, LogState, StateFile
-from causeway.streaming_tables.storage.past import (
+from causeway.streaming_tables.storage.log.arrival_log import (
+    ArrivalLog,
+    SegmentGoneError,
+    make_segment,
+    sync_folder,
+)
+from causeway.streaming_tables.storage.log.frames import Progress
+from causeway.streaming_tables.storage.log.log_state import DROPPED, LogState, StateFile
+from causeway.streaming_tables.storage.past.column_reader import DataFileReader, column_cache
+from causeway.streaming_tables.storage.past.data_files import DataFile
+from causeway.streaming_tables.storage.past.delta_table import (
     DeltaFolder,
     PastVersion,
     create_delta,
     past_version,
 )
-from causeway.streaming_tables.storage.snapshot import Snapshot, read_side_file
-from causeway.streaming_tables.storage.value_index import ValueIndex, index_file
-from causeway.streaming_tables.storage.view import View
+from causeway.streaming_tables.storage.past.value_index import ValueIndex, index_file
+from causeway.streaming_tables.storage.reads.snapshot import Snapshot, read_side_file
+from causeway.streaming_tables.storage.reads.view import View
 from causeway.streaming_tables.storage.writer import FLUSH_BYTES, FLUSH_FRAMES, FLUSH_ROWS, TableWriter
 
 __all__ = ["TableStore"]

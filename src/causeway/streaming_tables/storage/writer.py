@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from causeway.runtime.errors import UserError
 from causeway.runtime.lock import FolderLock
-from causeway.streaming_tables.storage.arrival_log import LogWriter, SegmentGoneError
 from causeway.streaming_tables.storage.definition import (
     LONGEST,
     REJECTED_SCHEMA,
@@ -23,10 +22,11 @@ from causeway.streaming_tables.storage.definition import (
     TableDefinition,
 )
 from causeway.streaming_tables.storage.errors import DamagedTableError
-from causeway.streaming_tables.storage.frames import Progress
-from causeway.streaming_tables.storage.log_state import LogState, StateFile
+from causeway.streaming_tables.storage.log.arrival_log import LogWriter, SegmentGoneError
+from causeway.streaming_tables.storage.log.frames import Progress
+from causeway.streaming_tables.storage.log.log_state import LogState, StateFile
+from causeway.streaming_tables.storage.log.tail import times_of
 from causeway.streaming_tables.storage.maintenance import Maintenance
-from causeway.streaming_tables.storage.tail import times_of
 
 if TYPE_CHECKING:
     from causeway.streaming_tables.storage.store import TableStore

@@ -1,0 +1,1 @@
+"""Continuous queries: their ticks, and the four ways in which a tick is answered."""

@@ -1,0 +1,1 @@
+"""What adds rows to tables or changes them: statements, continuous inserts, views."""

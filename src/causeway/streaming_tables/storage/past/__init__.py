@@ -1,0 +1,1 @@
+"""The past: a Delta table, its data files and their value indexes."""

@@ -1,0 +1,1 @@
+"""Reads of a table: snapshots, scans by both indexes, last rows."""
