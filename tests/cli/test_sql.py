@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from causeway.cli import sql_shell
+from causeway.cli.sql import shell
 from causeway.cli.sql.output import AnswerPrinter
 from causeway.cli.sql.script import run_script
 from causeway.runtime.errors import UserError
@@ -117,7 +117,7 @@ def test_an_error_without_a_place_names_the_statement(
     ],
 )
 def test_a_statement_is_complete_with_its_semicolon(typed: str, complete: bool) -> None:
-    assert sql_shell._is_complete(typed) == complete
+    assert shell._is_complete(typed) == complete
 
 
 def test_the_shell_goes_on_after_errors_and_interruptions(
@@ -134,7 +134,7 @@ def test_the_shell_goes_on_after_errors_and_interruptions(
 
     monkeypatch.setattr("builtins.input", typed)
     stream = io.StringIO()
-    sql_shell.run_shell(warehouse, AnswerPrinter("csv", stream))
+    shell.run_shell(warehouse, AnswerPrinter("csv", stream))
     assert stream.getvalue() == "seven\n7\n"
 
 
@@ -146,7 +146,7 @@ def test_a_file_that_cannot_be_read_is_told(tmp_path: Path) -> None:
 
 
 def test_a_file_may_begin_with_a_mark_of_byte_order(tmp_path: Path) -> None:
-    from causeway.cli.sql import _read
+    from causeway.cli.sql.script import _read
 
     (tmp_path / "script.sql").write_bytes(b"\xef\xbb\xbfSELECT 1")
     assert _read(tmp_path / "script.sql") == "SELECT 1"

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import pytest
 
-from causeway.cli.sql import run_script
+from causeway.cli.sql.script import run_script
 
 LONG = "SELECT T, COUNT(*) AS reports, ROUND(AVG(SPD), 1) AS speed, COUNT(DISTINCT SEG) AS segments FROM [t]"
 

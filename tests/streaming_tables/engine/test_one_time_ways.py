@@ -9,7 +9,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from tests.streaming_tables.engine.plans.conditions import COLUMNS, condition, random_row
+from tests.streaming_tables.engine.conditions import COLUMNS, condition, random_row
 from tests.streaming_tables.engine.reading import ask, bag, tuples
 
 from causeway.streaming_tables.engine.connection import Connection

@@ -5,7 +5,7 @@ from __future__ import annotations
 from random import Random
 
 import pytest
-from tests.streaming_tables.engine.plans.conditions import COLUMNS, condition
+from tests.streaming_tables.engine.conditions import COLUMNS, condition
 from tests.streaming_tables.engine.reading import ask, tuples
 
 from causeway.streaming_tables.engine.connection import Connection

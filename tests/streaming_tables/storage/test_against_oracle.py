@@ -35,8 +35,8 @@ from causeway.streaming_tables.storage import (
     IndexDefinition,
     Snapshot,
     TableStore,
-    data_files,
 )
+from causeway.streaming_tables.storage.past import data_files
 
 SEEDS = st.integers(0, 2**32)
 

@@ -21,11 +21,10 @@ from causeway.streaming_tables.storage import (
     IndexDefinition,
     TableStore,
     TableWriter,
-    arrival_log,
-    data_files,
     maintenance,
-    past,
 )
+from causeway.streaming_tables.storage.log import arrival_log
+from causeway.streaming_tables.storage.past import data_files, delta_table
 
 STEPS: list[tuple[str, Callable[[TableWriter], object]]] = [
     ("flush", lambda writer: writer.flush()),
@@ -101,7 +100,7 @@ def test_a_kill_at_every_step(
         copied_before(data_files, "write_index")
         copied_before(data_files, "sync_folder")
         copied_before(arrival_log, "sync_folder")
-        copied_before(past, "_sync_file")
+        copied_before(delta_table, "_sync_file")
         copied_before(TableWriter, "tell_state")
         act(writer)
         copy()

@@ -15,8 +15,8 @@ from causeway.streaming_tables.storage import (
     IndexDefinition,
     Predicate,
     TableStore,
-    log_state,
 )
+from causeway.streaming_tables.storage.log import log_state
 
 
 def _segment(folder: Path) -> Path:

@@ -32,8 +32,8 @@ from causeway.streaming_tables.storage import (
     TableStore,
     TimeDefinition,
     maintenance,
-    rewriting,
 )
+from causeway.streaming_tables.storage.past import rewriting
 from causeway.streaming_tables.storage.past.column_reader import ColumnCache, FileColumn
 
 
