@@ -61,8 +61,10 @@ def _logging_is_on() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def spark() -> Iterator[SparkSession]:
-    with spark_session("tests", master="local[2]", settings=_SETTINGS) as session:
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+    # Tables of a run that was killed would otherwise be in the way of the next one.
+    warehouse = {"spark.sql.warehouse.dir": str(tmp_path_factory.mktemp("spark-warehouse"))}
+    with spark_session("tests", master="local[2]", settings=_SETTINGS | warehouse) as session:
         yield session
 
 
