@@ -21,7 +21,7 @@ _BATCH_EVENTS: Final = 2_000_000
 _WARM_UP_SHARE: Final = 5
 _WARM_UPS: Final = 3
 _WARM_UP_SECONDS: Final = 15
-"""With three runs of half a second, Java's compiler still took half of Java's time when it was measured."""
+"""After three runs of half a second, Java's compiler is still at work."""
 _TRIES: Final = 3
 _DISTURBED: Final = 0.15
 """Cores."""
