@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import gzip
+import json
 import os
+import sys
+import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -47,6 +51,48 @@ def folder(tmp_path: Path) -> Path:
 @pytest.fixture
 def state(tmp_path: Path) -> Path:
     return tmp_path / "state"
+
+
+@pytest.fixture
+def frequent_switches() -> Iterator[None]:
+    """Threads take turns so often that what they must not do at once goes wrong."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(before)
+
+
+@pytest.mark.usefixtures("frequent_switches")
+def test_threads_that_ask_at_once_list_each_file_once(folder: Path, state: Path) -> None:
+    files = 300
+    source, other = opened(folder, state), opened(folder, state)
+    threads = 4
+    ready = threading.Barrier(threads)
+    failures: list[BaseException] = []
+
+    def ask() -> None:
+        try:
+            ready.wait()
+            while source.available()["file"] < files:
+                assert not source.ends
+        except BaseException as failure:
+            failures.append(failure)
+            raise
+
+    asking = [threading.Thread(target=ask) for _ in range(threads)]
+    for thread in asking:
+        thread.start()
+    for number in range(files):
+        _write_csv(folder / f".{number}", number)
+        (folder / f".{number}").rename(folder / f"{number}.csv")
+        # What another reader has listed is what all threads see at once.
+        other.available()
+    for thread in asking:
+        thread.join()
+    assert not failures
+    listed = [json.loads(line)["path"] for line in (state / "files.jsonl").read_text().splitlines()]
+    assert sorted(listed) == sorted(str(folder / f"{number}.csv") for number in range(files))
+    assert sorted(drain(opened(folder, state)).rows) == [_row(number) for number in range(files)]
 
 
 def test_a_folder_is_read_by_time_of_change_then_name(folder: Path, state: Path) -> None:

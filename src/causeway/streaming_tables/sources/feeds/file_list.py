@@ -10,6 +10,7 @@ import json
 import os
 import re
 import shutil
+import threading
 import time
 import zlib
 from collections.abc import Container, Iterator, Sequence
@@ -174,7 +175,7 @@ def is_complete(state: Path) -> bool:
 
 
 class DiscoveredFiles:
-    """The files of a folder, or one file, as they were found."""
+    """The files of a folder, or one file, as they were found. Several threads may ask."""
 
     def __init__(
         self,
@@ -199,9 +200,15 @@ class DiscoveredFiles:
         self._complete = False
         self._unchanged_since: int | None = None
         self._gap: str | None = None
+        self._lock = threading.Lock()
+        """Held by the thread that reads the list, or adds to it."""
 
     def discover(self) -> int:
         """Look for new files, write them to the list before anyone plans with them."""
+        with self._lock:
+            return self._discover()
+
+    def _discover(self) -> int:
         self._load()
         if self._complete or self._is_unchanged():
             return len(self._entries)
@@ -225,15 +232,17 @@ class DiscoveredFiles:
 
     def entry(self, number: int) -> FileEntry:
         if number >= len(self._entries):
-            self._load()
+            with self._lock:
+                self._load()
         return self._entries[number]
 
     def first_line(self, number: int) -> int:
         return 1
 
     def ended(self) -> bool:
-        self.discover()
-        return self._complete
+        with self._lock:
+            self._discover()
+            return self._complete
 
     def closed(self, number: int) -> int | None:
         """The names of a spool's files tell which seconds are whole."""
