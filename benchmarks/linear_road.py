@@ -5,6 +5,9 @@
 RUN is one of WORKLOAD at any speed; without them, those that `make run` makes. The last 300 batches of real
 time are looked at (all but the first ten of a run at `--speed max`), and the floor answers the same batches
 again, for which it must answer all that came before them: `--no-floor` saves the wait where L is large.
+
+Of a run in SQL (`run --engine tables`), all of real time is looked at, and there is no floor: the table has
+the time from one stage to the next, on its own for the first seconds of each minute.
 """
 
 from __future__ import annotations
@@ -14,8 +17,9 @@ import json
 import time
 from collections import defaultdict
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
+import numpy as np
 import pyarrow as pa
 from rich.console import Console
 from rich.table import Table
@@ -30,6 +34,16 @@ from causeway.linear_road.workload.workload import Workload
 from causeway.streaming.cells import pack, unpack
 
 _BATCH_LIMIT = 300
+_SECONDS_OF_A_TURN: Final = 4
+"""The statements of a minute may delay this many seconds of the next one."""
+_STAGES: Final = {
+    "insert": "insert",
+    "`MOVES`": "moves",
+    "views of minutes": "tolls",
+    "`CROSSINGS`": "crossings",
+    "procedures, answers": "answers",
+    "all": "triggerExecution",
+}
 _IN_TASKS = {
     "source: read and deal to shards": "reading",
     "transfer: unpack in Python": "unpacking",
@@ -96,6 +110,23 @@ def _answer(
     return int(table.num_rows)
 
 
+def stages(batches: list[dict[str, Any]]) -> Table:
+    """Of a run in SQL: milliseconds from each stage to the next, on average and at most."""
+    turns = np.array([batch["first_second"] % 60 < _SECONDS_OF_A_TURN for batch in batches])
+    table = Table(title=f"{len(batches):,} batches in real time, ms from the spool to the answers")
+    table.add_column("")
+    for name in ("mean", "99 % within", "at most"):
+        table.add_column(name, justify="right")
+    for name in ("turn: mean", "turn: at most"):
+        table.add_column(name, justify="right")
+    for title, name in _STAGES.items():
+        spent = np.array([batch["durations_ms"][name] for batch in batches])
+        others, turning = spent[~turns], spent[turns]
+        found = [others.mean(), np.percentile(others, 99), others.max(), turning.mean(), turning.max()]
+        table.add_row(title, *(f"{value:,.0f}" for value in found))
+    return table
+
+
 def main() -> None:
     """Print the table."""
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
@@ -105,6 +136,13 @@ def main() -> None:
     given = arguments.parse_args()
     run = json.loads((given.run / "run.json").read_text())
     batches = [batch for batch in run["batches"] if batch["first_second"] >= 60 * run["from_minute"]]
+    machine = f"{run['hardware']['processor']}, {run['hardware']['cores']} cores"
+    load = f"L = {run['expressways']:g}, speed {run['speed'] or 'max'}"
+    if run["engine"] == "tables":
+        Console().print(stages([batch for batch in batches if "durations_ms" in batch]))
+        print(f"turn: the first {_SECONDS_OF_A_TURN} s of each minute, which the other columns leave out")
+        print(f"run: {load}, {machine}")
+        return
     batches = (batches if run["speed"] else batches[10:] or batches)[-_BATCH_LIMIT:]
     count, tuples = len(batches), sum(batch["tuples"] for batch in batches)
     total = sum(batch["seconds"] for batch in batches)
@@ -130,8 +168,7 @@ def main() -> None:
         table.add_row(title, f"{1000 * seconds / count:.1f}", f"{seconds / tuples * 1e6:.3f}", below)
     Console().print(table)
     print(f"¹ summed over tasks, which run side by side: {1000 * in_tasks / count:.0f} ms of work a batch")
-    print(f"run: L = {run['expressways']:g}, speed {run['speed'] or 'max'}, {run['hardware']['processor']}, ")
-    print(f"{run['hardware']['cores']} cores" + ("; the floor is one core" if lowest else ""))
+    print(f"run: {load}, {machine}" + ("; the floor is one core" if lowest else ""))
 
 
 if __name__ == "__main__":
