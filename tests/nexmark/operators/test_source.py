@@ -39,21 +39,20 @@ def test_only_kernels_of_this_program_are_made() -> None:
         kernel_named("os:system", {})
 
 
-def batches(folder: Path, slices: int, **options: str) -> list[int]:
+def batches(folder: Path, slices: int) -> list[int]:
     """Where the batches of a folder end, of at most `slices` each."""
-    common = {"folder": str(folder), "model": "modern", "limit": str(slices), "tasks": "2"}
-    reader = RowSource(common | options).streamReader(None)
+    options = {"folder": str(folder), "model": "modern", "limit": str(slices), "tasks": "2"}
+    reader = RowSource(options).streamReader(None)
     ends = [reader.initialOffset()["slice"]]
     while (end := reader.latestOffset({"slice": ends[-1]}, ReadMaxRows(slices))["slice"]) != ends[-1]:
         ends.append(end)
     return ends[1:]
 
 
-def test_the_end_comes_with_the_last_slice_but_behind_it_for_sparks_own_watermark(tmp_path: Path) -> None:
+def test_the_end_comes_with_the_last_slice(tmp_path: Path) -> None:
     (tmp_path / "nexmark.json").write_text(json.dumps({"model": "modern", "slices": 10}))
     assert batches(tmp_path, 4) == [4, 8, 11]
     assert batches(tmp_path, 5) == [5, 11]
-    assert batches(tmp_path, 4, window="tumbling 1 day") == [4, 8, 10, 11]
 
 
 def test_a_firehose_tells_its_end_when_it_has_one(tmp_path: Path) -> None:

@@ -28,7 +28,7 @@ TEXTS = [
     if (query := find_query(model, name, rules)).text is not None
 ]
 PLAIN_TEXTS = [find_query("modern", name, engine="spark") for name in ("q11", "q12", "q17")]
-"""Texts without a file of plain Spark's own, where the columnar engine has an operator."""
+"""Texts of plain Spark, where the columnar engine has an operator."""
 
 
 @pytest.mark.parametrize(
@@ -41,14 +41,13 @@ def test_a_text_uses_what_it_declares(query: Query) -> None:
     for stream, columns in query.reads.items():
         assert re.search(rf"\b(arriving_)?{stream}\b", statement)
         assert [column for column in columns if not re.search(rf"\b{column}\b", statement)] == []
-    assert (query.window is None) == ("window(" not in statement or "window(arrived" in statement)
 
 
 def test_declarations_are_read() -> None:
-    text = "-- reads: bid( auction ,price )\n-- reads: person(id)\n-- window: session 10 seconds\n"
+    text = "-- reads: bid( auction ,price )\n-- reads: person(id)\n"
     declared = read_declarations("modern", f"{text}-- update by: a, b\nSELECT 1")
     assert declared.reads == {"bid": ("auction", "price"), "person": ("id",)}
-    assert (declared.window, declared.keys) == ("session 10 seconds", ("a", "b"))
+    assert declared.keys == ("a", "b")
 
 
 @pytest.mark.parametrize(
@@ -58,7 +57,6 @@ def test_declarations_are_read() -> None:
         ("-- reads: bid", "write a stream and its columns"),
         ("-- reads: item(id)", "the modern model has person, auction, bid"),
         ("-- reads: bid(itemid)", "there is no column itemid"),
-        ("-- reads: bid(price)\n-- window: 10 seconds", "is no window"),
     ],
 )
 def test_a_wrong_declaration_is_named(text: str, reason: str) -> None:

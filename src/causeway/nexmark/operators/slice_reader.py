@@ -59,11 +59,6 @@ class SliceReader(DataSourceStreamReader):
         """As `Kernel.late_from`."""
 
     @property
-    def _ends_apart(self) -> bool:
-        """Whether the end is a batch of its own, before which Spark's own watermark has seen all slices."""
-        return False
-
-    @property
     def _model(self) -> Model:
         return MODELS[self._options["model"]]
 
@@ -87,7 +82,7 @@ class SliceReader(DataSourceStreamReader):
         if not isinstance(limit, ReadAllAvailable):
             last = min(last, first + max(1, self._limit))
         total = slices.total
-        if total is not None and last == total and (last <= first or not self._ends_apart):
+        if total is not None and last == total:
             last = total + 1
         return {"slice": max(first, last)}
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import UTC, datetime
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
@@ -18,7 +17,6 @@ from causeway.nexmark.events.slices import Slices
 from causeway.nexmark.model import ARRIVAL, MODELS, OPTIONAL
 from causeway.nexmark.operators.kernels import END_OF_TIME, Kernel, Longs
 from causeway.nexmark.operators.slice_reader import SliceReader
-from causeway.nexmark.operators.windows import Window
 from causeway.streaming.cells import pack_table
 
 __all__ = ["CELLS_DDL", "CellSource", "RowSource", "deal", "kernel_named"]
@@ -42,8 +40,7 @@ _MIXED_BITS: Final = np.uint64(40)
 class RowSource(DataSource):
     """Rows of one stream.
 
-    Options: those of `SliceReader`, `stream`, `columns` (JSON). With `window`, events are late when their
-    window has ended, and a row at the end of time comes last.
+    Options: those of `SliceReader`, `stream`, `columns` (JSON).
     """
 
     @classmethod
@@ -87,18 +84,10 @@ class _RowReader(SliceReader):
 
     @cached_property
     def _columns(self) -> Mapping[str, Sequence[str]]:
-        columns = json.loads(self._options["columns"])
-        if "window" in self._options:
-            columns.append(self._model.time[self._stream])
-        return {self._stream: list(dict.fromkeys(columns))}
-
-    @property
-    def _ends_apart(self) -> bool:
-        return "window" in self._options
+        return {self._stream: json.loads(self._options["columns"])}
 
     def _late_from(self, stream: str, events: pa.Table) -> Longs | None:
-        window = Window.parse(self._options.get("window"))
-        return None if window is None else window.ends(events, self._model.time[stream])
+        return None
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         schema = _spark_schema(self._options)
@@ -106,8 +95,6 @@ class _RowReader(SliceReader):
             if tables is not None:
                 rows = tables[self._stream].select(schema.names).cast(schema)
                 yield from rows.to_batches(_ROWS_AT_ONCE)
-            elif "window" in self._options:
-                yield _end_row(schema, self._model.time[self._stream])
 
 
 class _TableReader(DataSourceReader):
@@ -209,7 +196,7 @@ def _spark_schema(options: Mapping[str, str]) -> pa.Schema:
             pa.field(
                 field.name,
                 pa.timestamp("us", tz="UTC") if pa.types.is_timestamp(field.type) else field.type,
-                nullable=field.name in OPTIONAL or "window" in options,
+                nullable=field.name in OPTIONAL,
             )
             for field in fields
         ]
@@ -220,10 +207,3 @@ def _sql_type(kind: pa.DataType) -> str:
     if pa.types.is_timestamp(kind):
         return "TIMESTAMP"
     return "STRING" if pa.types.is_string(kind) else "LONG"
-
-
-def _end_row(schema: pa.Schema, time: str) -> pa.RecordBatch:
-    """A row of nulls at the end of time, for the watermark of Spark's own operators."""
-    end = datetime.fromtimestamp(END_OF_TIME / 1000, UTC)
-    columns = [pa.array([end if field.name == time else None], field.type) for field in schema]
-    return pa.record_batch(columns, schema=schema)

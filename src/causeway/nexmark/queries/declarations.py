@@ -1,7 +1,6 @@
 """What a streaming text declares in its comments, so that nobody has to take its SQL apart.
 
     -- reads: bid(auction, price)     a stream and the columns that the text uses; a line for each stream
-    -- window: tumbling 1 day         its window of event time, or `session 10 seconds`; none without state
     -- update by: auction, day        the columns that an answer replaces earlier ones by
     -- state store: rocksdb           where plain Spark keeps the state; `memory` where nothing is said
 
@@ -16,14 +15,13 @@ from dataclasses import dataclass
 from typing import Final
 
 from causeway.nexmark.model import ARRIVAL, MODELS
-from causeway.nexmark.operators.windows import Window
 
 __all__ = ["STATE_STORES", "Declarations", "read_declarations"]
 
 STATE_STORES: Final = ("memory", "rocksdb")
 """Spark's own: in Java's memory, or in RocksDB."""
 
-_DECLARATION: Final = re.compile(r"^-- (reads|window|update by|state store): *(.+?) *$", re.MULTILINE)
+_DECLARATION: Final = re.compile(r"^-- (reads|update by|state store): *(.+?) *$", re.MULTILINE)
 _READS: Final = re.compile(r"(\w+) *\(([^()]+)\)")
 
 
@@ -33,7 +31,6 @@ class Declarations:
 
     reads: Mapping[str, tuple[str, ...]]
     """The columns of each stream."""
-    window: str | None
     keys: tuple[str, ...]
     state_store: str = "memory"
 
@@ -46,14 +43,10 @@ def read_declarations(
     `otherwise` is what a text reads that does not say so.
     """
     reads: dict[str, tuple[str, ...]] = {}
-    window: str | None = None
     keys: tuple[str, ...] = ()
     state_store = "memory"
     for name, value in _DECLARATION.findall(text):
-        if name == "window":
-            Window.parse(value)
-            window = value
-        elif name == "update by":
+        if name == "update by":
             keys = _names(value)
         elif name == "state store":
             if value not in STATE_STORES:
@@ -76,7 +69,7 @@ def read_declarations(
     reads = reads or dict(otherwise or {})
     if not reads:
         raise ValueError("a streaming text declares what it reads, as in `-- reads: bid(auction, price)`")
-    return Declarations(reads, window, keys, state_store)
+    return Declarations(reads, keys, state_store)
 
 
 def _names(text: str) -> tuple[str, ...]:

@@ -91,8 +91,6 @@ class Query:
     """The columns that it reads of each stream."""
     text: str | None = None
     """SQL, or else a kernel."""
-    window: str | None = None
-    """The window of event time of a text, which Spark's watermark ends."""
     kernel: str | None = None
     arguments: str = "{}"
     """Of the kernel, in JSON."""
@@ -117,11 +115,6 @@ class Query:
     def output_mode(self) -> str:
         """Spark's."""
         return self.mode or ("update" if self.keys and self.kernel is None else "append")
-
-    @property
-    def ends_by_watermark(self) -> bool:
-        """Whether answers wait for Spark's watermark to come to the end of time."""
-        return self.window is not None and self.output_mode == "append"
 
     @property
     def streams(self) -> list[str]:
@@ -200,16 +193,7 @@ class Query:
     def _make_views(self, spark: SparkSession, inputs: Input) -> None:
         for stream, columns in self.reads.items():
             options = inputs.options(self.model) | {"stream": stream, "columns": json.dumps(columns)}
-            if self.window is not None:
-                time = MODELS[self.model].time[stream]
-                # What ends the stream moves the watermark, and must not be dropped before it has: a condition
-                # on the time itself is one that Spark does not move ahead of the watermark.
-                options["window"] = self.window
-                rows = spark.readStream.format(RowSource.name()).options(**options).load()
-                rows = rows.withWatermark(time, f"{inputs.delay} milliseconds")
-                rows = rows.where(f"`{time}` < TIMESTAMP '9990-01-01'")
-            else:
-                rows = spark.readStream.format(RowSource.name()).options(**options).load()
+            rows = spark.readStream.format(RowSource.name()).options(**options).load()
             _register_stream(rows, stream)
 
 
@@ -259,7 +243,6 @@ def find_query(model: str, name: str, rules: str = "ours", engine: str = "column
             declared.keys,
             reads=declared.reads,
             text=text,
-            window=declared.window,
         )
     module = import_module(f"{__package__}.{model}.q{number:02d}.operator")
     by_rules: Mapping[str, Mapping[str, Any]] = getattr(module, "RULES", {})
@@ -297,10 +280,9 @@ def _find_plain_query(model: str, number: int, rules: str) -> Query:
         declared.keys,
         reads=declared.reads,
         text=text,
-        window=declared.window,
         engine="spark",
         state_store=declared.state_store,
-        watermarked=own is not None or declared.window is not None,
+        watermarked=own is not None,
     )
 
 

@@ -42,7 +42,6 @@ _STATE_STORE: Final = "spark.sql.streaming.stateStore.providerClass"
 _STATE_STORES: Final = {"memory": HEAP_STATE_STORE, "rocksdb": ROCKSDB_STATE_STORE}
 _POLL: Final = 0.02
 _CHECK_SECONDS: Final = 0.2
-_LAST_WATERMARK: Final = "9990"
 _WARM_UP: Final = "warm-up"
 
 
@@ -178,16 +177,8 @@ def until_the_end(
             if answered > total or (answered == total and query.engine == "spark" and not query.watermarked):
                 # Windows that the end has closed come out in a batch without input.
                 at_work.processAllAvailable()
-                if query.engine == "spark" or not query.ends_by_watermark or _is_at_the_end(at_work):
-                    return
+                return
         time.sleep(_POLL)
-
-
-def _is_at_the_end(at_work: StreamingQuery) -> bool:
-    """Whether Spark's own watermark has come to the end of time, and the batch without input is done."""
-    progress = at_work.lastProgress
-    times = dict(progress["eventTime"] or {}) if progress is not None else {}
-    return str(times.get("watermark", "")) >= _LAST_WATERMARK
 
 
 def warm_up(

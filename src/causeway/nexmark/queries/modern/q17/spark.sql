@@ -1,6 +1,5 @@
 -- Auction statistics: bids and prices of every auction by day.
 -- reads: bid(auction, price, dateTime)
--- window: tumbling 1 day
 -- update by: auction, day
 -- State: the auctions of days that the watermark has not passed.
 SELECT auction, date_format(window.start, 'yyyy-MM-dd') AS day,
