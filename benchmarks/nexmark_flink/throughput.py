@@ -22,6 +22,8 @@ _WARM_UP_SHARE: Final = 5
 _WARM_UPS: Final = 3
 _WARM_UP_SECONDS: Final = 15
 """After three runs of half a second, Java's compiler is still at work."""
+_FIRST_WARM_UP_SECONDS: Final = 45
+"""For the first query of a process, in which all of the system is new to it."""
 _TRIES: Final = 3
 _DISTURBED: Final = 0.15
 """Cores."""
@@ -77,8 +79,10 @@ def measure_queries(
         for side in sides:
             settings = side.settings() | {
                 "task": "measure",
-                "queries": [_work(query, side, workload) for query in queries],
-                "warm_ups": (_WARM_UPS, _WARM_UP_SECONDS),
+                "queries": [
+                    _work(query, side, workload, _WARM_UP_SECONDS if number else _FIRST_WARM_UP_SECONDS)
+                    for number, query in enumerate(queries)
+                ],
                 "format": workload.file_format,
             }
             command, variables = side.command(workload.file_format, workload.jars, scratch)
@@ -106,12 +110,13 @@ def measure_queries(
                 )
 
 
-def _work(query: str, side: Side, workload: Workload) -> dict[str, Any]:
+def _work(query: str, side: Side, workload: Workload, warm_up_seconds: float) -> dict[str, Any]:
     measured, warm_up = workload.of(query)
     is_flink = side.system == "flink"
     return {
         "query": query if is_flink else plain_name(query),
         "rules": rules_of(side, query),
+        "warm_ups": (_WARM_UPS, warm_up_seconds),
         "limit": measured.slices_of(_BATCH_EVENTS, _streams(query)),
         "folder": str(measured.lanes if is_flink else measured.folder),
         "warm_up": str(warm_up.lanes if is_flink else warm_up.folder),
