@@ -177,14 +177,18 @@ def kernel_named(name: str, arguments: Mapping[str, Any]) -> Kernel:
 
 
 def deal(events: pa.Table, key: str | None, shards: int) -> list[bytes]:
-    """The events of each shard, in their order, a cell each."""
+    """The events of each shard, in their order, a cell each.
+
+    Compressed: on their way to the shards Spark copies cells several times.
+    """
     if key is None:
         assert shards == 1
-        return [pack_table(events)]
+        return [pack_table(events, compression="zstd")]
     # Not in turn: hot identifiers are often multiples of a number, and would all go to the same shard.
     identifiers = events.column(key).cast(pa.int64()).to_numpy().astype(np.uint64)
     shard = (identifiers * _MIXER >> _MIXED_BITS) % np.uint64(shards)
-    return [pack_table(events.take(np.flatnonzero(shard == number))) for number in range(shards)]
+    parts = (events.take(np.flatnonzero(shard == number)) for number in range(shards))
+    return [pack_table(part, compression="zstd") for part in parts]
 
 
 def _spark_schema(options: Mapping[str, str]) -> pa.Schema:

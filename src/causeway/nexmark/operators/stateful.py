@@ -95,7 +95,7 @@ class Tables:
 
     def put(self, name: str, table: pa.Table) -> None:
         # Compressed here, since Spark writes state several times.
-        self._store.write(name, pack_table(table, compression="lz4"))
+        self._store.write(name, pack_table(table, compression="zstd"))
 
     def remove(self, name: str) -> None:
         self._store.remove(name)
