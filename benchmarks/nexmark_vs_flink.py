@@ -14,9 +14,10 @@ reuse, mini-batches and split distinct aggregates, its state on the heap, no che
 All have the same events, cores, Java, heap and Java options, and the parallel garbage collector, unless G1 is
 asked for (`--sides flink:g1,flink:parallel` tries both). Every side is one process, as a cluster is that is
 there for many queries. It answers a query over a smaller set first, three times and for 15 s at least, its
-first query for 45 s, so that Java is warm; then the sides take turns. A round is repeated, twice at most, if other processes took more
-than 0.15 cores. Time is from the statement to the end of the job, all windows emitted, planning included. CPU
-time is that of the process and all below it.
+first query for 45 s, so that Java is warm, and then over the whole set, so that it has its memory; then the
+sides take turns. A round is repeated, twice at most, if other processes took more than 0.15 cores. Time is
+from the statement to the end of the job, all windows emitted, planning included. CPU time is that of the
+process and all below it.
 """
 
 from __future__ import annotations

@@ -35,7 +35,8 @@ def measure(settings: dict[str, Any]) -> None:
             return finished_at(submitted, leading) - began
 
         for work in settings["queries"]:
-            warm_up(partial(run, work["query"], work["warm_up"]), *work["warm_ups"])
+            few = partial(run, work["query"], work["warm_up"])
+            warm_up(few, *work["warm_ups"], partial(run, work["query"], work["folder"]))
             tidy = java().java.lang.System.gc
             tidy()
             tell(java=java().java.lang.ProcessHandle.current().pid(), versions=versions())

@@ -37,12 +37,17 @@ def wait_for_word() -> str:
     return sys.stdin.readline().strip()
 
 
-def warm_up(run: Callable[[], object], times: int, seconds: float) -> None:
-    """Run so often and for so long at least: until then, Java compiles on the cores that are measured."""
+def warm_up(few: Callable[[], object], times: int, seconds: float, whole: Callable[[], object]) -> None:
+    """Run over few events so often and for so long at least, then over all of them.
+
+    In the first seconds Java compiles on the cores that are measured. The first run over all events takes its
+    memory from the machine: a virtual machine may have to ask its host for it, at seconds a gigabyte.
+    """
     began, done = time.monotonic(), 0
     while done < times or time.monotonic() - began < seconds:
-        run()
+        few()
         done += 1
+    whole()
 
 
 def work_as_told(run: Callable[[], dict[str, Any]], tidy: Callable[[], object]) -> None:

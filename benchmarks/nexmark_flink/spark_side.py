@@ -64,10 +64,11 @@ def main() -> None:
         for work in settings["queries"]:
             query = find_query("modern", work["query"], work["rules"], settings["engine"])
             few = partial(run, spark, query, Path(work["warm_up"]), work["limit"])
-            warm_up(few, *work["warm_ups"])
+            whole = partial(_measured, spark, query, work)
+            warm_up(few, *work["warm_ups"], whole)
             java.System.gc()
             tell(java=java.ProcessHandle.current().pid(), versions=versions(spark))
-            work_as_told(partial(_measured, spark, query, work), java.System.gc)
+            work_as_told(whole, java.System.gc)
 
 
 if __name__ == "__main__":
