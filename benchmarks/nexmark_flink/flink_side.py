@@ -36,7 +36,7 @@ def measure(settings: dict[str, Any]) -> None:
 
         for work in settings["queries"]:
             few = partial(run, work["query"], work["warm_up"])
-            warm_up(few, *work["warm_ups"], partial(run, work["query"], work["folder"]))
+            warm_up(few, partial(run, work["query"], work["folder"]), *work["warm_ups"])
             tidy = java().java.lang.System.gc
             tidy()
             tell(java=java().java.lang.ProcessHandle.current().pid(), versions=versions())

@@ -37,7 +37,7 @@ def wait_for_word() -> str:
     return sys.stdin.readline().strip()
 
 
-def warm_up(few: Callable[[], object], times: int, seconds: float, whole: Callable[[], object]) -> None:
+def warm_up(few: Callable[[], object], whole: Callable[[], object], times: int, seconds: float) -> None:
     """Run over few events so often and for so long at least, then over all of them.
 
     In the first seconds Java compiles on the cores that are measured. The first run over all events takes its

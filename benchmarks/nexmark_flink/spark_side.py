@@ -65,7 +65,7 @@ def main() -> None:
             query = find_query("modern", work["query"], work["rules"], settings["engine"])
             few = partial(run, spark, query, Path(work["warm_up"]), work["limit"])
             whole = partial(_measured, spark, query, work)
-            warm_up(few, *work["warm_ups"], whole)
+            warm_up(few, whole, *work["warm_ups"])
             java.System.gc()
             tell(java=java.ProcessHandle.current().pid(), versions=versions(spark))
             work_as_told(whole, java.System.gc)
