@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
 from causeway.spark.collection import leave_little_to_collect
+from causeway.spark.worker_memory import keep_memory
 from causeway.streaming.state import CellStore
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ class KernelProcessor(StatefulProcessor):
         self._as_cells = as_cells
 
     def init(self, handle: StatefulProcessorHandle) -> None:
+        keep_memory()
         self._store = CellStore.declare(handle, "tables")
 
     def handleInputRows(  # noqa: N802 - Spark's name

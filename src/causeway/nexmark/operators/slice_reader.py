@@ -27,6 +27,7 @@ from causeway.nexmark.model import MODELS, Model
 from causeway.nexmark.operators.kernels import Longs, split_late
 from causeway.nexmark.operators.slice_notes import SliceNote, SliceNotes
 from causeway.spark.collection import leave_little_to_collect
+from causeway.spark.worker_memory import keep_memory
 
 if TYPE_CHECKING:
     from causeway.nexmark.events.event_text import Reject
@@ -100,6 +101,7 @@ class SliceReader(DataSourceStreamReader):
         self, numbers: Sequence[int], watermark: int
     ) -> Iterator[tuple[int, dict[str, pa.Table] | None, int | None]]:
         """Each slice's number, its events in time by stream, and its newest time; no events at the end."""
+        keep_memory()
         slices = self._slices
         total = slices.total
         rejects = Path(self._options["rejects"])
