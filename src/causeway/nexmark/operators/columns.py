@@ -44,6 +44,10 @@ class ColumnSource(DataSource):
 
 
 class _ColumnReader(SliceReader):
+    @property
+    def _streams(self) -> Sequence[str]:
+        return [self._options["stream"]]
+
     @cached_property
     def _columns(self) -> Mapping[str, Sequence[str]]:
         return {self._options["stream"]: self._options["columns"].split(",")}

@@ -52,6 +52,11 @@ class SliceReader(DataSourceStreamReader):
 
     @property
     @abstractmethod
+    def _streams(self) -> Sequence[str]:
+        """The streams that are read, known without the kernel: it would be imported only to count slices."""
+
+    @property
+    @abstractmethod
     def _columns(self) -> Mapping[str, Sequence[str]]:
         """The columns that are read of each stream; the time is one of them where events can be late."""
 
@@ -69,7 +74,7 @@ class SliceReader(DataSourceStreamReader):
 
     @cached_property
     def _notes(self) -> SliceNotes:
-        return SliceNotes(Path(self._options["notes"]), "+".join(self._columns))
+        return SliceNotes(Path(self._options["notes"]), "+".join(self._streams))
 
     def initialOffset(self) -> dict[str, int]:  # noqa: N802 - Spark's name
         return {"slice": 0}

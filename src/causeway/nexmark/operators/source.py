@@ -63,7 +63,8 @@ class RowSource(DataSource):
 class CellSource(DataSource):
     """Events by shard.
 
-    Options: those of `SliceReader`, `kernel`, its `arguments` (JSON), the shards' `keys` (JSON).
+    Options: those of `SliceReader`, `kernel`, its `arguments` (JSON), the `streams` that it reads (JSON), the
+    shards' `keys` (JSON).
     """
 
     @classmethod
@@ -81,6 +82,10 @@ class _RowReader(SliceReader):
     @cached_property
     def _stream(self) -> str:
         return self._options["stream"]
+
+    @property
+    def _streams(self) -> Sequence[str]:
+        return [self._stream]
 
     @cached_property
     def _columns(self) -> Mapping[str, Sequence[str]]:
@@ -125,6 +130,10 @@ class _CellReader(SliceReader):
         return kernel_named(self._options["kernel"], json.loads(self._options["arguments"]))
 
     @cached_property
+    def _streams(self) -> Sequence[str]:
+        return list(json.loads(self._options["streams"]))
+
+    @cached_property
     def _columns(self) -> Mapping[str, Sequence[str]]:
         return {
             stream: list(dict.fromkeys((*names, self._model.time[stream], ARRIVAL)))
@@ -137,7 +146,7 @@ class _CellReader(SliceReader):
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         kernel = self._kernel
         keys = json.loads(self._options["keys"])
-        parts: dict[str, list[pa.Table]] = {stream: [] for stream in self._columns}
+        parts: dict[str, list[pa.Table]] = {stream: [] for stream in self._streams}
         numbers, watermark = partition.value
         newest = -1
         for _, tables, newest_of_slice in self._read_slices(numbers, watermark):

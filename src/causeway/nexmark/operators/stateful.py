@@ -48,7 +48,13 @@ def stateful_stream(
     keys = [0] if made.dealt_by is None else shard_keys(spark, shards)
     return (
         spark.readStream.format(CellSource.name())
-        .options(**options, kernel=kernel, arguments=json.dumps(dict(arguments)), keys=json.dumps(keys))
+        .options(
+            **options,
+            kernel=kernel,
+            arguments=json.dumps(dict(arguments)),
+            streams=json.dumps(list(made.reads)),
+            keys=json.dumps(keys),
+        )
         .load()
         .groupBy("shard")
         .transformWithStateInPandas(
