@@ -3,8 +3,8 @@
 An answer is complete with the event that it passes on (q0), or when its window ends (q5, q7): from then on it
 is due; windows that the end of the stream closes before their time do not count. It can be read when it is in a
 file that is whole: on Spark when the batch's answers are readable, in Flink's file sink when a checkpoint has
-committed the file. When an answer came to Flink's sink is noted too:
-the latency that a sink without commits (`print`, `blackhole`) would have, and that nobody can read.
+committed the file. When an answer came to Flink's sink is noted too: the latency that a sink without commits
+(`print`, `blackhole`) would have, and that nobody can read.
 
 Spark's events come from the firehose, which makes them meanwhile. Flink's are made before, and a slice each
 100 ms is linked into the folder that it watches, on cores that do nothing else.
