@@ -1,10 +1,10 @@
 """Latency at a rate: from when an event was due until an answer that needs it could be read.
 
 An answer is complete with the event that it passes on (q0), or when its window ends (q5, q7): from then on it
-is due; windows that the end of the stream closes before their time do not count. It can be read when it is in a
-file that is whole: on Spark when the batch's answers are readable, in Flink's file sink when a checkpoint has
-committed the file. When an answer came to Flink's sink is noted too: the latency that a sink without commits
-(`print`, `blackhole`) would have, and that nobody can read.
+is due. Windows that the end of the stream closes before their time do not count. An answer can be read when
+it is in a file that is whole: on Spark when the batch's answers are readable, in Flink's file sink when a
+checkpoint has committed the file. When an answer came to Flink's sink is noted too: the latency that a sink
+without commits (`print`, `blackhole`) would have, and that nobody can read.
 
 Spark's events come from the firehose, which makes them meanwhile. Flink's are made before, and a slice each
 100 ms is linked into the folder that it watches, on cores that do nothing else.
@@ -209,7 +209,7 @@ def _milliseconds(text: str) -> int:
 
 
 def _latency(clock: FirehoseClock, completed: Any, seen: Any) -> dict[str, Any]:
-    """Of the answers that were due after the warm-up and before the last event: the end closes all windows."""
+    """Of answers that were due after the warm-up, but not at the end, which closes all windows."""
     due = np.array([clock.wall(float(moment)) for moment in completed])
     counts = (due - clock.started >= _WARM_UP_SECONDS) & (due < clock.due(clock.slices))
     seconds = (seen - due)[counts]

@@ -65,6 +65,16 @@ def test_a_bad_line_is_set_aside(line: object, reason: str) -> None:
     assert reject.text == (line if isinstance(line, str) else json.dumps(line))
 
 
+@pytest.mark.parametrize("url", ["u", "e\u00e9"])
+def test_many_lines_without_a_value_are_set_aside_each_with_its_text(url: str) -> None:
+    """Plain lines, and lines that only Arrow reads. To split the text for each of them would take minutes."""
+    rows = [GOOD | {"url": url, "extra": str(number), "price": None} for number in range(30_000)]
+    parsed = parse_json(lines(*rows), BID)
+    assert parsed.events.num_rows == 0
+    assert [reject.line for reject in parsed.rejects] == list(range(1, len(rows) + 1))
+    assert [reject.text for reject in parsed.rejects] == [json.dumps(row) for row in rows]
+
+
 @given(st.lists(st.one_of(st.just(None), st.integers(0, len(BAD) - 1)), max_size=30))
 def test_every_line_is_read_or_refused(kinds: list[int | None]) -> None:
     text = lines(*(GOOD if kind is None else BAD[kind][0] for kind in kinds))

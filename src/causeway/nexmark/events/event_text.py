@@ -10,6 +10,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cache
 from mmap import mmap
 from typing import Any, Final
 from xml.etree import ElementTree
@@ -55,12 +56,12 @@ def parse_json(text: bytes | mmap, schema: pa.Schema) -> Parsed:
     fast = _as_integers(schema)
     plain = read_plain_objects(text, fast)
     if plain is not None:
-        return checked(plain.cast(schema), np.arange(plain.num_rows), lambda at: _line(bytes(text), at))
+        return checked(plain.cast(schema), np.arange(plain.num_rows), _line_of(text))
     text = bytes(text)
     try:
         table = _arrow_json(text, fast)
         if text.count(b"\n") + (not text.endswith(b"\n")) == table.num_rows:
-            return checked(table.cast(schema), np.arange(table.num_rows), lambda at: _line(text, at))
+            return checked(table.cast(schema), np.arange(table.num_rows), _line_of(text))
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         pass
     return _by_line(text, {"": schema}, lambda line: ("", _object(json.loads(line))))[""]
@@ -123,8 +124,10 @@ def _as_integers(schema: pa.Schema) -> pa.Schema:
     )
 
 
-def _line(text: bytes, at: int) -> str:
-    return text.split(b"\n")[at].decode("utf-8", "replace")
+def _line_of(text: bytes | mmap) -> Callable[[int], str]:
+    """Gives the line at a place. The text is split once, when the first line is asked for."""
+    lines = cache(lambda: bytes(text).split(b"\n"))
+    return lambda at: lines()[at].decode("utf-8", "replace")
 
 
 def _object(value: Any) -> dict[str, Any]:
