@@ -15,6 +15,7 @@ from tests.linear_road.pipeline.conftest import Asked
 from tests.linear_road.pipeline.random_workload import answers_of
 
 from causeway import linear_road
+from causeway.linear_road.report.city import read_city
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -32,6 +33,16 @@ def test_the_answers_are_the_literal_readings(asked: Asked, run: Path) -> None:
     assert found - asked.expected == Counter()
     assert asked.expected - found == Counter()
     assert not (run / "spool").exists()
+
+
+def test_the_page_shows_the_city(run: Path) -> None:
+    notes: list[str] = []
+    city = read_city(run, notes)
+    assert city is not None
+    assert notes == []
+    rows = _segments(run)
+    assert int(city.cars.sum()) == sum(row[4] for row in rows) > 0
+    assert "No minute of traffic" not in (run / "report.html").read_text()
 
 
 @pytest.mark.slow

@@ -88,7 +88,7 @@ def read_city(run: Path, notes: list[str]) -> City | None:
 
 
 def _read(run: Path, notes: list[str]) -> Iterator[dict[str, npt.NDArray[np.int32]]]:
-    for path in sorted((run / "segments").glob("batch-*.parquet")):
+    for path in sorted((run / "segments").glob("[!.]*.parquet")):
         try:
             rows = pq.read_table(path, columns=list(_COLUMNS))
             columns = {name: rows.column(name).cast(pa.int32()).to_numpy() for name in _COLUMNS}
