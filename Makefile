@@ -62,7 +62,7 @@ run: $(VENV)/.installed ## a small Linear Road: traffic, all answers on Spark, v
 nexmark: $(VENV)/.installed ## a small NEXMark: some queries on both engines, checked, and their page, NEXMARK/compare.html
 	@$(call remove_tour,exit 2)
 	@mkdir -p '$(NEXMARK)' && touch '$(NEXMARK)/$(TOUR_MARKER)'
-	$(BIN)/causeway nexmark generate --out $(NEXMARK)/events --events 200000
+	$(BIN)/causeway nexmark generate --out $(NEXMARK)/events --events 1000000
 	$(BIN)/causeway nexmark run --source $(NEXMARK)/events --query $(NEXMARK_QUERIES) --rounds 2 --check --engine spark --out $(NEXMARK)/spark
 	$(BIN)/causeway nexmark run --source $(NEXMARK)/events --query $(NEXMARK_QUERIES) --rounds 2 --check --out $(NEXMARK)/columnar
 	$(BIN)/causeway nexmark compare $(NEXMARK)/spark $(NEXMARK)/columnar --out $(NEXMARK)/compare.html

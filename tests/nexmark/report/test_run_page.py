@@ -143,6 +143,14 @@ def test_the_terminals_table() -> None:
     ]
 
 
+def test_the_terminals_table_of_large_figures_has_the_querys_name() -> None:
+    rounds = [{"events_per_second": rate} for rate in (16_684_140, 20_276_560)]
+    large = throughput("q17") | {"events_per_second": 18_480_350, "events_per_cpu_second": 10_292_790}
+    text = printed(RESULT | {"queries": [large | {"rounds": rounds}]}, width=80)
+    (row,) = [line.split() for line in text.splitlines() if "18,480,350" in line]
+    assert row == ["q17", "18,480,350", "16,684,140", "to", "20,276,560", "1.25", "10,292,790", "—", "0"]
+
+
 def test_the_terminals_table_of_a_throughput_run_is_narrow() -> None:
     text = printed(RESULT | {"queries": [throughput("q0")]}, width=60)
     assert "p99" not in text

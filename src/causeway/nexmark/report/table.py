@@ -82,8 +82,8 @@ def result_table(result: Facts) -> Group:
 
 
 def _table(queries: Sequence[Facts], columns: Mapping[str, Callable[[Facts], str | Text]]) -> Table:
-    table = Table(box=SIMPLE, pad_edge=False)
-    table.add_column("query")
+    table = Table(box=SIMPLE, pad_edge=False, collapse_padding=True)
+    table.add_column("query", overflow="fold", min_width=len("query"))
     for heading in columns:
         table.add_column(heading, justify="left" if heading == _MATCHING else "right", no_wrap=True)
     for facts in queries:
